@@ -1,0 +1,1 @@
+"""posviz: how Transformers know where a token stands, as exact numbers and pictures."""

@@ -1,0 +1,53 @@
+"""Softmax and masks: what turns scores into attention weights.
+
+Source: Vaswani et al. 2017, "Attention Is All You Need", https://arxiv.org/abs/1706.03762,
+section 3.2.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from posviz import params
+
+
+def softmax(scores: ArrayLike, axis: int = -1) -> NDArray[np.float64]:
+    """Weights that sum to 1 along ``axis``, stable for scores of any size.
+
+    Args:
+        scores: Scores of any shape; ``-inf`` marks a masked key and gets weight 0.
+        axis: Axis of the keys.
+
+    Returns:
+        float64 weights of the shape of ``scores``.
+
+    Raises:
+        InvalidParameterError: If a score is NaN or ``+inf``, or a whole row is masked.
+    """
+    values = np.asarray(scores, dtype=np.float64)
+    highest = np.max(values, axis=axis, keepdims=True)
+    if not np.all(np.isfinite(highest)):
+        raise params.InvalidParameterError(
+            "scores must hold at least one finite score per row and neither NaN nor +inf, "
+            "got a row whose largest is {got}",
+            got=params.shown(float(highest[~np.isfinite(highest)][0])),
+        )
+    weights = np.exp(values - highest)
+    total: NDArray[np.float64] = np.sum(weights, axis=axis, keepdims=True)
+    return weights / total
+
+
+def causal_mask(q_len: int, k_len: int | None = None) -> NDArray[np.bool_]:
+    """True where a query may look at a key: at its own position or before it.
+
+    Args:
+        q_len: Queries; they are the last ``q_len`` of the ``k_len`` positions.
+        k_len: Keys; as many as queries if not given.
+
+    Returns:
+        Boolean mask ``(q_len, k_len)``.
+    """
+    q_len = params.whole("q_len", q_len, 1)
+    k_len = q_len if k_len is None else params.whole("k_len", k_len, q_len)
+    return np.tri(q_len, k_len, k_len - q_len, dtype=np.bool_)

@@ -1,0 +1,90 @@
+"""Angles unseen in training: how far a scaled RoPE stays inside what its pairs have met.
+
+Geometry, not model quality. A pair that has completed a turn within the trained context has met
+every angle; one that has not has met only ``[0, trained context x inv_freq]``. The longest context
+in which no such pair passes its end is a heuristic for the usable context.
+
+Source: Peng et al. 2023 (YaRN), https://arxiv.org/abs/2309.00071, section 3.2, on pairs whose
+wavelength exceeds the trained context.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from posviz import rope as rope_module
+from posviz.rope import RoPE
+from posviz.rope_scaling import RopeScaling
+
+# Floating-point room, so that position interpolation by s meets its end at exactly s times.
+_ROOM = 1.0 + 1e-9
+
+
+def never_completed(rope: RoPE, trained: int) -> NDArray[np.bool_]:
+    """Which pairs make less than one turn within ``trained`` tokens, ``(rotary_dim // 2,)``."""
+    return rope_module.turns(rope.inv_freq, trained) < 1.0
+
+
+def unseen(
+    rope: RoPE, scaled_inv_freq: ArrayLike, trained: int, seq_len: float
+) -> NDArray[np.bool_]:
+    """Which pairs would meet angles beyond training in a context of ``seq_len`` tokens."""
+    angles = seq_len * np.asarray(scaled_inv_freq, dtype=np.float64)
+    return never_completed(rope, trained) & (angles > trained * rope.inv_freq * _ROOM)
+
+
+def unseen_share(
+    rope: RoPE, scaling: RopeScaling, trained: int, seq_lens: ArrayLike
+) -> NDArray[np.float64]:
+    """Share of the never-completed pairs that meet unseen angles, at each context length.
+
+    0 where no pair is left uncompleted. Shape of ``seq_lens``.
+    """
+    slow = int(never_completed(rope, trained).sum())
+    lengths = np.atleast_1d(np.asarray(seq_lens, dtype=np.float64))
+    if not slow:
+        return np.zeros(lengths.shape)
+    fixed = None if scaling.depends_on_length else scaling.frequencies(rope)[0]
+    counts = [
+        unseen(
+            rope,
+            scaling.frequencies(rope, math.ceil(length))[0] if fixed is None else fixed,
+            trained,
+            length,
+        ).sum()
+        for length in lengths.tolist()
+    ]
+    return np.array(counts) / slow
+
+
+def usable_context(
+    rope: RoPE, scaling: RopeScaling, trained: int, longest: int = 1 << 24
+) -> float:
+    """Longest context in tokens without unseen angles; infinite if every pair completed a turn.
+
+    ``min(trained * inv_freq / scaled inv_freq)`` over the never-completed pairs. For a method whose
+    frequencies depend on the length: the last length before the first that meets an unseen angle,
+    searched up to ``longest``.
+    """
+    slow = never_completed(rope, trained)
+    if not slow.any():
+        return math.inf
+    if not scaling.depends_on_length:
+        scaled = scaling.frequencies(rope)[0]
+        return float(np.min(trained * rope.inv_freq[slow] / scaled[slow]))
+
+    def fits(length: int) -> bool:
+        return not unseen(rope, scaling.frequencies(rope, length)[0], trained, length).any()
+
+    low, high = trained, trained
+    while fits(high):
+        if high >= longest:
+            return math.inf
+        low, high = high, min(math.ceil(high * 1.1) + 1, longest)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return float(low)

@@ -1,0 +1,233 @@
+"""A parameter, declared once: its default, range, step, unit and help.
+
+Validation, sliders, links and property tests all read these declarations, so that a
+range or a default is written in one place. Labels and help are English message ids;
+the user interface translates them.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+Scale = Literal["linear", "log"]
+
+
+class InvalidParameterError(ValueError):
+    """A value that a parameter does not allow, as a sentence: name, what is allowed, what came.
+
+    The sentence is kept as a template with its values, so that it can be translated.
+    """
+
+    def __init__(self, template: str, **values: object) -> None:
+        self.template = template
+        self.values = values
+        super().__init__(template.format(**values))
+
+
+def shown(value: object) -> str:
+    """A value as a reader sees it: numbers with thousands separators, text in quotes, short."""
+    if isinstance(value, bool) or value is None:
+        return str(value)
+    if isinstance(value, int):
+        return f"{value:,}" if abs(value) < 10**15 else f"{value:.3g}"
+    if isinstance(value, float):
+        if math.isfinite(value) and value == int(value) and abs(value) < 1e15:
+            return f"{int(value):,}"
+        return f"{value:.6g}"
+    text = str(value)
+    return repr(text if len(text) <= 40 else text[:39] + "…")
+
+
+def whole(name: str, value: Any, low: int, high: int | None = None) -> int:
+    """``value`` as an int in ``[low, high]``; a sentence if it is not one."""
+    allowed = f"a whole number of at least {shown(low)}"
+    if high is not None:
+        allowed = f"a whole number from {shown(low)} to {shown(high)}"
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = None
+    if number is None or isinstance(value, bool) or number < low or (high is not None and number > high):
+        raise InvalidParameterError(
+            "{name} must be {allowed}, got {got}", name=name, allowed=allowed, got=shown(value)
+        )
+    return number
+
+
+def real(
+    name: str, value: Any, low: float, high: float = math.inf, *, above: bool = False
+) -> float:
+    """``value`` as a finite float in ``[low, high]``, or ``(low, high]`` if ``above``."""
+    bound = f"above {shown(low)}" if above else f"of at least {shown(low)}"
+    allowed = f"a finite number {bound}"
+    if math.isfinite(high):
+        allowed = f"a number from {shown(low)} to {shown(high)}"
+    try:
+        number = math.nan if isinstance(value, (str, bytes, bool)) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not math.isfinite(number) or number < low or number > high or (above and number == low):
+        raise InvalidParameterError(
+            "{name} must be {allowed}, got {got}", name=name, allowed=allowed, got=shown(value)
+        )
+    return number
+
+
+def even(name: str, value: Any, low: int = 2, high: int | None = None) -> int:
+    """``value`` as an even int of at least ``low``: a number of dimensions that come in pairs."""
+    number = whole(name, value, low, high)
+    if number % 2:
+        raise InvalidParameterError(
+            "{name} must be even, because its dimensions rotate in pairs, got {got}",
+            name=name,
+            got=shown(number),
+        )
+    return number
+
+
+def one_of(name: str, value: object, allowed: Sequence[str]) -> str:
+    """``value`` if it is one of ``allowed``."""
+    if not isinstance(value, str) or value not in allowed:
+        raise InvalidParameterError(
+            "{name} must be one of {allowed}, got {got}",
+            name=name,
+            allowed=", ".join(allowed),
+            got=shown(value),
+        )
+    return value
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number that a handle can move.
+
+    Attributes:
+        name: Field's standard term; also the name in a link.
+        label: What the handle says.
+        default: Value when nothing else is said.
+        low: Smallest allowed value.
+        high: Largest allowed value.
+        step: Distance between two values; on a log scale the values are rounded to it.
+        unit: What the number counts; empty for a pure number.
+        help: One sentence on what it does.
+        scale: Whether the handle's track is linear or logarithmic. A logarithmic track
+            that begins at 0 gives 0 a place of its own.
+        pairs: Whether only even numbers are allowed.
+    """
+
+    name: str
+    label: str
+    default: float
+    low: float
+    high: float
+    step: float
+    unit: str
+    help: str
+    scale: Scale = "linear"
+    pairs: bool = False
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the values are whole numbers."""
+        return isinstance(self.step, int)
+
+    def check(self, value: Any) -> float:
+        """``value`` if it is allowed; an :class:`InvalidParameterError` that says what is."""
+        if self.pairs:
+            return even(self.name, value, int(self.low), int(self.high))
+        if self.is_whole:
+            return whole(self.name, value, int(self.low), int(self.high))
+        return real(self.name, value, self.low, self.high)
+
+    def parse(self, text: str) -> float:
+        """The value that ``text`` writes, as it stands in a link."""
+        try:
+            number: Any = float(text)
+            if self.is_whole and number == int(number):
+                number = int(number)
+        except (ValueError, OverflowError):
+            number = text
+        return self.check(number)
+
+    def write(self, value: float) -> str:
+        """``value`` as a link writes it: the shortest text that :meth:`parse` reads back."""
+        return str(int(value)) if value == int(value) else repr(float(value))
+
+    def within(self, *, high: float, default: float | None = None) -> Number:
+        """This parameter with an upper end (and default) that depends on another one."""
+        start = self.default if default is None else default
+        return replace(self, high=high, default=min(max(start, self.low), high))
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of a few named options; ``labels`` say what a reader sees for each."""
+
+    name: str
+    label: str
+    default: str
+    options: tuple[str, ...]
+    labels: tuple[str, ...]
+    help: str
+
+    def check(self, value: Any) -> str:
+        """``value`` if it is an option."""
+        return one_of(self.name, value, self.options)
+
+    def parse(self, text: str) -> str:
+        """The option that ``text`` names, as it stands in a link."""
+        return self.check(text)
+
+    def write(self, value: str) -> str:
+        """``value`` as a link writes it."""
+        return value
+
+    def label_of(self, value: str) -> str:
+        """What a reader sees for ``value``."""
+        return self.labels[self.options.index(value)]
+
+
+Parameter = Number | Choice
+Check = Callable[[Any], Any]
+
+POSITION = Number(
+    "position", "Position", 1024, 0, 4 * 131072, 1, "tokens",
+    "Where the query stands: the number of tokens before it.", scale="log",
+)  # fmt: skip
+ROPE_THETA = Number(
+    "rope_theta", "Base", 10_000.0, 10.0, 1e9, 0.1, "",
+    "Base of the frequencies (rope_theta): a larger one slows every pair but the first.",
+    scale="log",
+)  # fmt: skip
+HEAD_DIM = Number(
+    "head_dim", "Head dimension", 128, 2, 256, 2, "dimensions",
+    "Dimensions of one head; each two of them form a pair that rotates.", pairs=True,
+)  # fmt: skip
+NUM_HEADS = Number(
+    "num_heads", "Heads", 32, 1, 128, 1, "heads",
+    "Attention heads of a layer; ALiBi gives each one a slope.",
+)  # fmt: skip
+HEAD = Number(
+    "head", "ALiBi head", 3, 1, 128, 1, "",
+    "Which head's ALiBi slope is shown, counted from 1 in the released order.",
+)  # fmt: skip
+FACTOR = Number(
+    "factor", "Scale factor", 8.0, 1.0, 64.0, 0.01, "×",
+    "How many times the trained context the method is asked to read.", scale="log",
+)  # fmt: skip
+TRAINED_CONTEXT = Number(
+    "original_max_position_embeddings", "Trained context", 8192, 128, 131072, 1, "tokens",
+    "Tokens the model saw at once in training (original_max_position_embeddings).", scale="log",
+)  # fmt: skip
+PAIR = Number(
+    "pair", "Pair", 40, 0, 127, 1, "",
+    "Which pair of dimensions is enlarged; pair 0 is the fastest.",
+)  # fmt: skip
+SHIFT = Number(
+    "shift", "Shift both by k", 1000, 0, 100_000, 1, "tokens",
+    "Moves query and key by the same k tokens; their score must not change.", scale="log",
+)  # fmt: skip
