@@ -8,6 +8,8 @@ for a head count that is not a power of two no released model uses it.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -43,3 +45,19 @@ def weights(slope: float, distance: ArrayLike, seq_len: int) -> NDArray[np.float
         return np.full(np.shape(distance), 1.0 / seq_len)
     row_sum = np.expm1(-slope * seq_len) / np.expm1(-slope)
     return np.asarray(np.exp(bias(slope, distance)) / row_sum)
+
+
+def window(slope: float, share: float = 0.99) -> float:
+    """Distance in tokens that keeps ``share`` of the weight in a long row with equal content.
+
+    ``-ln(1 - share) / slope``: it does not depend on the training length.
+    """
+    slope = params.real("slope", slope, 0.0, above=True)
+    share = params.real("share", share, 0.0, 1.0)
+    return -math.log1p(-share) / slope if share < 1.0 else math.inf
+
+
+def share_beyond_window(slope: float, seq_lens: ArrayLike) -> NDArray[np.float64]:
+    """Share of a context of each length that lies beyond the 99 % window."""
+    lengths = np.asarray(seq_lens, dtype=np.float64)
+    return np.asarray(np.maximum(0.0, 1.0 - window(slope) / lengths))

@@ -28,12 +28,30 @@ def never_completed(rope: RoPE, trained: int) -> NDArray[np.bool_]:
     return rope_module.turns(rope.inv_freq, trained) < 1.0
 
 
+def first_never_completed(rope: RoPE, trained: int) -> int:
+    """Index of the fastest pair without a whole turn in training; of the slowest if all turn."""
+    slow = never_completed(rope, trained)
+    return int(np.argmax(slow)) if slow.any() else len(slow) - 1
+
+
 def unseen(
-    rope: RoPE, scaled_inv_freq: ArrayLike, trained: int, seq_len: float
+    rope: RoPE, scaled_inv_freq: ArrayLike, trained: int, seq_len: ArrayLike
 ) -> NDArray[np.bool_]:
-    """Which pairs would meet angles beyond training in a context of ``seq_len`` tokens."""
-    angles = seq_len * np.asarray(scaled_inv_freq, dtype=np.float64)
-    return never_completed(rope, trained) & (angles > trained * rope.inv_freq * _ROOM)
+    """Which pairs would meet angles beyond training in a context of ``seq_len`` tokens.
+
+    Args:
+        rope: RoPE as trained.
+        scaled_inv_freq: Frequencies in use, ``(..., rotary_dim // 2)``.
+        trained: Trained context, tokens.
+        seq_len: One length, or one for each row of frequencies.
+
+    Returns:
+        Booleans ``(..., rotary_dim // 2)``.
+    """
+    plain = rope.inv_freq
+    angles = np.asarray(seq_len, dtype=np.float64)[..., None] * np.asarray(scaled_inv_freq)
+    slow = rope_module.turns(plain, trained) < 1.0
+    return np.asarray(slow & (angles > trained * plain * _ROOM))
 
 
 def unseen_share(
@@ -41,23 +59,15 @@ def unseen_share(
 ) -> NDArray[np.float64]:
     """Share of the never-completed pairs that meet unseen angles, at each context length.
 
-    0 where no pair is left uncompleted. Shape of ``seq_lens``.
+    0 where no pair is left uncompleted. Shape of ``seq_lens``, one length or a list of them.
     """
     slow = int(never_completed(rope, trained).sum())
     lengths = np.atleast_1d(np.asarray(seq_lens, dtype=np.float64))
     if not slow:
         return np.zeros(lengths.shape)
-    fixed = None if scaling.depends_on_length else scaling.frequencies(rope)[0]
-    counts = [
-        unseen(
-            rope,
-            scaling.frequencies(rope, math.ceil(length))[0] if fixed is None else fixed,
-            trained,
-            length,
-        ).sum()
-        for length in lengths.tolist()
-    ]
-    return np.array(counts) / slow
+    at = [math.ceil(length) for length in lengths.tolist()] if scaling.depends_on_length else [None]
+    scaled = np.stack([scaling.frequencies(rope, length)[0] for length in at])
+    return np.asarray(unseen(rope, scaled, trained, lengths).sum(axis=-1) / slow)
 
 
 def usable_context(
@@ -88,3 +98,8 @@ def usable_context(
         middle = (low + high) // 2
         low, high = (middle, high) if fits(middle) else (low, middle)
     return float(low)
+
+
+def multiples(count: int = 145) -> NDArray[np.float64]:
+    """Context lengths from 1 to 64 trained contexts, equal steps of ratio."""
+    return np.geomspace(1.0, 64.0, count)

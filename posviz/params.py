@@ -9,11 +9,17 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 Scale = Literal["linear", "log"]
+
+WHOLE_BETWEEN = "{name} must be a whole number from {low} to {high}, got {got}"
+WHOLE_AT_LEAST = "{name} must be a whole number of at least {low}, got {got}"
+REAL_BETWEEN = "{name} must be a number from {low} to {high}, got {got}"
+REAL_AT_LEAST = "{name} must be a finite number of at least {low}, got {got}"
+REAL_ABOVE = "{name} must be a finite number above {low}, got {got}"
 
 
 class InvalidParameterError(ValueError):
@@ -44,37 +50,34 @@ def shown(value: object) -> str:
 
 def whole(name: str, value: Any, low: int, high: int | None = None) -> int:
     """``value`` as an int in ``[low, high]``; a sentence if it is not one."""
-    allowed = f"a whole number of at least {shown(low)}"
-    if high is not None:
-        allowed = f"a whole number from {shown(low)} to {shown(high)}"
     try:
-        number = operator.index(value)
+        number = None if isinstance(value, bool) else operator.index(value)
     except TypeError:
         number = None
-    if number is None or isinstance(value, bool) or number < low or (high is not None and number > high):
-        raise InvalidParameterError(
-            "{name} must be {allowed}, got {got}", name=name, allowed=allowed, got=shown(value)
-        )
-    return number
+    if number is not None and number >= low and (high is None or number <= high):
+        return number
+    raise InvalidParameterError(
+        WHOLE_AT_LEAST if high is None else WHOLE_BETWEEN,
+        name=name, low=shown(low), high=shown(high), got=shown(value),
+    )  # fmt: skip
 
 
 def real(
     name: str, value: Any, low: float, high: float = math.inf, *, above: bool = False
 ) -> float:
     """``value`` as a finite float in ``[low, high]``, or ``(low, high]`` if ``above``."""
-    bound = f"above {shown(low)}" if above else f"of at least {shown(low)}"
-    allowed = f"a finite number {bound}"
-    if math.isfinite(high):
-        allowed = f"a number from {shown(low)} to {shown(high)}"
     try:
         number = math.nan if isinstance(value, (str, bytes, bool)) else float(value)
     except (TypeError, ValueError, OverflowError):
         number = math.nan
-    if not math.isfinite(number) or number < low or number > high or (above and number == low):
-        raise InvalidParameterError(
-            "{name} must be {allowed}, got {got}", name=name, allowed=allowed, got=shown(value)
-        )
-    return number
+    if math.isfinite(number) and low <= number <= high and not (above and number == low):
+        return number
+    template = REAL_BETWEEN
+    if math.isinf(high):
+        template = REAL_ABOVE if above else REAL_AT_LEAST
+    raise InvalidParameterError(
+        template, name=name, low=shown(low), high=shown(high), got=shown(value)
+    )
 
 
 def even(name: str, value: Any, low: int = 2, high: int | None = None) -> int:
@@ -153,6 +156,18 @@ class Number:
             number = text
         return self.check(number)
 
+    def nearest(self, text: str) -> float:
+        """The allowed value nearest to what ``text`` writes; the default if it is no number."""
+        try:
+            number = min(max(float(text), self.low), self.high)
+        except ValueError:
+            return self.default
+        if not math.isfinite(number):
+            return self.default
+        if self.is_whole:
+            number = int(self.low + (number - self.low) // self.step * self.step)
+        return self.check(number)
+
     def write(self, value: float) -> str:
         """``value`` as a link writes it: the shortest text that :meth:`parse` reads back."""
         return str(int(value)) if value == int(value) else repr(float(value))
@@ -192,7 +207,6 @@ class Choice:
 
 
 Parameter = Number | Choice
-Check = Callable[[Any], Any]
 
 POSITION = Number(
     "position", "Position", 1024, 0, 4 * 131072, 1, "tokens",
@@ -204,7 +218,7 @@ ROPE_THETA = Number(
     scale="log",
 )  # fmt: skip
 HEAD_DIM = Number(
-    "head_dim", "Head dimension", 128, 2, 256, 2, "dimensions",
+    "head_dim", "Dimension", 128, 2, 256, 2, "dimensions",
     "Dimensions of one head; each two of them form a pair that rotates.", pairs=True,
 )  # fmt: skip
 NUM_HEADS = Number(

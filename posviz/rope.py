@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from posviz import params
 
+Floats = NDArray[np.float64]
 Layout = Literal["half", "interleaved"]
 LAYOUTS: tuple[Layout, ...] = ("half", "interleaved")
 
@@ -175,11 +176,11 @@ def random_scores(
     """
     frequencies = np.asarray(inv_freq, dtype=np.float64)
     rng = np.random.default_rng(seed)
-    # All draws for the widest head at once, so that a draw stays the same vector as pairs are added.
-    q = rng.standard_normal((2, 512, params.whole("draws", draws, 1)))[:, : len(frequencies)]
-    k = rng.standard_normal((2, 512, draws))[:, : len(frequencies)]
-    along = q[0] * k[0] + q[1] * k[1]  # (pairs, draws)
-    across = q[0] * k[1] - q[1] * k[0]
+    # Pairs first, so that a draw keeps its numbers while pairs are added behind them.
+    draws = params.whole("draws", draws, 1)
+    a, b, c, d = rng.standard_normal((len(frequencies), 4, draws)).transpose(1, 0, 2)
+    along = a * c + b * d  # q = (a, b), k = (c, d) in each pair; (pairs, draws)
+    across = b * c - a * d
     angles = np.asarray(distance, dtype=np.float64)[:, None] * frequencies  # (distances, pairs)
     scores: NDArray[np.float64] = np.cos(angles) @ along + np.sin(angles) @ across
     return scores.T / math.sqrt(2 * len(frequencies))

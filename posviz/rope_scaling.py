@@ -264,3 +264,14 @@ ROPE_SCALINGS: dict[str, type[RopeScaling]] = {
     "llama3": Llama3,
 }
 """Every method by its ``rope_type``."""
+
+
+def scaling(rope_type: str, **settings: object) -> RopeScaling:
+    """The method of that ``rope_type``, made from those ``settings`` that it has.
+
+    Settings of other methods are left aside, so that one set of handles serves all methods.
+    """
+    params.one_of("rope_type", rope_type, tuple(ROPE_SCALINGS))
+    method = ROPE_SCALINGS[rope_type]
+    own = getattr(method, "__dataclass_fields__", {})
+    return method(**{name: value for name, value in settings.items() if name in own})

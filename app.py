@@ -1,0 +1,24 @@
+"""posviz: see how Transformers know where a token stands. Run with ``streamlit run app.py``."""
+
+import streamlit as st
+
+from posviz.ui import live, page, text
+
+_PLAYGROUND = "pages/playground/playground.py"
+
+# Called by the server's import too: before its first call Streamlit takes the folder pages/ for
+# its old page discovery and answers the first deep link to a cold server with "Page not found".
+navigation = st.navigation(
+    [
+        # The landing page and its own address are the same script, so that both links work.
+        st.Page(_PLAYGROUND, title="posviz", url_path="home", default=True, visibility="hidden"),
+        st.Page(_PLAYGROUND, title=text.say("Playground"), url_path="playground"),
+    ],
+    position="top",
+)
+
+if __name__ == "__main__":  # Streamlit runs this file for each visitor
+    page.frame()
+    navigation.run()
+else:
+    app = st.App(__file__, routes=live.ROUTES)

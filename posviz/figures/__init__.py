@@ -1,0 +1,1 @@
+"""Pictures: arrays in, a Plotly figure or markup out; no Streamlit and no mathematics."""

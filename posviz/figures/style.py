@@ -1,0 +1,103 @@
+"""The look of every picture: colours by meaning, one Plotly layout, numbers as text.
+
+Figures name colours as CSS variables; the browser fills in the theme's. The set is Okabe and Ito's
+for colour-blind readers, darkened on white and lightened on black to keep a contrast of 3:1 or
+more. One colour per encoding and one per scaling method, everywhere.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+# name: (on white, on black)
+COLOURS = {
+    "ink": ("#1b1e23", "#e8eaed"),
+    "quiet": ("#5c636b", "#a4abb3"),
+    "ground": ("#ffffff", "#101215"),
+    "grid": ("#e6e8eb", "#2a2f35"),
+    "accent": ("#0072b2", "#56b4e9"),
+    # encodings
+    "rope": ("#0072b2", "#56b4e9"),
+    "random": ("#7a8088", "#959da6"),
+    "alibi": ("#c14f00", "#f0803c"),
+    "sinusoidal": ("#008060", "#2fc79a"),
+    # scaling methods
+    "default": ("#5c636b", "#a4abb3"),
+    "linear": ("#b2568a", "#e59fc8"),
+    "ntk": ("#8a6d00", "#e3c02b"),
+    "dynamic": ("#a86400", "#f0a63a"),
+    "yarn": ("#6a4fb3", "#b49cf0"),
+    "llama3": ("#0f7c94", "#4fc3dd"),
+    # turns of a pair within the trained context, few to many; never completed stands out
+    "turns0": ("#c14f00", "#f0803c"),
+    "turns1": ("#7fb2d6", "#2f6e97"),
+    "turns2": ("#3485bd", "#4b9bd0"),
+    "turns3": ("#0b4f7d", "#9bd3f5"),
+    "alarm": ("#b3261e", "#ff8a80"),
+}  # fmt: skip
+
+
+def colour(name: str) -> str:
+    """Reference to a colour of :data:`COLOURS`, for SVG and for the figures of live.chart."""
+    return f"var(--pv-{name})"
+
+
+def faded(name: str) -> str:
+    """The same colour, mostly transparent, for bands."""
+    return f"var(--pv-{name}-faded)"
+
+
+def css() -> str:
+    """The colours as CSS variables of both themes."""
+
+    def block(selector: str, index: int) -> str:
+        lines = [
+            f"--pv-{name}:{pair[index]};--pv-{name}-faded:{pair[index]}38;"
+            for name, pair in COLOURS.items()
+        ]
+        return f"{selector}{{{''.join(lines)}}}"
+
+    return block(":root", 0) + block(':root[data-pv-theme="dark"]', 1)
+
+
+def tokens(count: float) -> str:
+    """A number of tokens, short enough for a tick or a clock: 6.28, 512, 8.2k, 1.3M."""
+    for size, mark in ((1e9, "G"), (1e6, "M"), (1e4, "k")):
+        if count >= size:
+            scaled = count / (1e3 if mark == "k" else size)
+            return f"{scaled:.3g}{mark}" if scaled < 1000 else f"{scaled:,.0f}{mark}"
+    if count >= 100 or count == int(count):
+        return f"{count:,.0f}"
+    return f"{count:.3g}"
+
+
+def number(value: float) -> str:
+    """A number in a sentence: thousands separated, three figures below a hundred."""
+    size = abs(value)
+    if size != 0 and (size < 1e-3 or size >= 1e7):
+        mantissa, exponent = f"{value:.2e}".split("e")
+        return f"{mantissa}×10<sup>{int(exponent)}</sup>".replace("-", "−")
+    text = f"{value:,.0f}" if size >= 100 or value == int(value) else f"{value:.3g}"
+    return text.replace("-", "−")
+
+
+def layout(**changes: Any) -> dict[str, Any]:
+    """The common Plotly layout, with ``changes``."""
+    axis = {
+        "gridcolor": colour("grid"), "zeroline": False, "linecolor": colour("grid"),
+        "tickfont": {"color": colour("quiet"), "size": 12}, "ticks": "outside",
+        "tickcolor": colour("grid"), "ticklen": 4, "fixedrange": False,
+        "title": {"font": {"color": colour("quiet"), "size": 12}, "standoff": 6},
+    }  # fmt: skip
+    base: dict[str, Any] = {
+        "paper_bgcolor": "rgba(0,0,0,0)", "plot_bgcolor": "rgba(0,0,0,0)",
+        "font": {"color": colour("ink"), "size": 12.5, "family": "Source Sans, sans-serif"},
+        "margin": {"l": 52, "r": 12, "t": 8, "b": 40},
+        "hovermode": "x unified", "showlegend": False, "uirevision": "kept",
+        "hoverlabel": {"bgcolor": colour("ground"), "font": {"color": colour("ink"), "size": 12}},
+    }  # fmt: skip
+    for name in ("xaxis", "yaxis"):
+        own = changes.pop(name, {})
+        title = {**axis["title"], **own.pop("title", {})}
+        base[name] = {**axis, **own, "title": title}
+    return {**base, **changes}

@@ -1,0 +1,1 @@
+"""What all pages share: live components, the page frame, the words."""

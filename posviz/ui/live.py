@@ -1,0 +1,371 @@
+"""Live components: a slider that speaks while it moves, pictures drawn in place.
+
+``st.slider`` reports on release only and ``st.plotly_chart`` throws its chart away at each change.
+These components do neither. A page declares a :class:`View`: its parameters and a pure function
+from their values to pictures. Streamlit draws the page once and again after each release; while a
+handle moves, the browser asks a route of the app for the same function's pictures and draws them
+into the old ones. Without a view, :func:`slider` reports each value to Streamlit, so that any
+fragment is live too, at about half the pace.
+
+Why a route beside the fragment: a run of a fragment costs about 30 ms of transport and React before
+a picture is touched, the route 3-5 ms (docs/decisions.md).
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import numpy as np
+import plotly
+import streamlit as st
+import threadpoolctl
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from posviz.params import (
+    REAL_BETWEEN,
+    WHOLE_BETWEEN,
+    InvalidParameterError,
+    Number,
+    Parameter,
+    shown,
+)
+from posviz.ui import text
+
+Values = dict[str, Any]
+Query = Mapping[str, str]
+
+_STATIC = Path(__file__).parent / "static"
+
+# A picture's matrix products take 1 ms on one core; spread over two that the browser and other
+# visitors want too, BLAS threads wait for each other and it is 15.
+threadpoolctl.threadpool_limits(1, user_api="blas")
+
+
+# ------------------------------------------------------------------------------------ pictures
+
+
+@dataclass(frozen=True)
+class Picture:
+    """What a place on the page shows: JSON for the browser and a hash that says if it changed."""
+
+    json: str
+    hash: int
+
+    @staticmethod
+    def of(content: Mapping[str, object]) -> Picture:
+        """The picture with this content."""
+        body = json.dumps(content, default=_array, separators=(",", ":"), allow_nan=False)
+        mark = zlib.crc32(body.encode())
+        return Picture(f'{{"hash":{mark},{body[1:]}', mark)
+
+
+def _array(value: Any) -> object:
+    """An array as plotly.js reads it: float32 bytes; a NumPy scalar as a number."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if not isinstance(value, np.ndarray):
+        raise TypeError(f"{type(value).__name__} cannot be sent to the browser")
+    data = base64.b64encode(value.astype("<f4").tobytes()).decode()
+    shape = {} if value.ndim == 1 else {"shape": ",".join(map(str, value.shape))}
+    return {"dtype": "f4", "bdata": data, **shape}
+
+
+def figure(plot: Mapping[str, object], alt: str) -> Picture:
+    """A Plotly figure (``data`` and ``layout``) as a picture, with its text alternative."""
+    return Picture.of({"figure": {"data": plot["data"], "layout": plot["layout"]}, "alt": alt})
+
+
+def drawing(markup: str) -> Picture:
+    """SVG or HTML text as a picture; what a visitor typed must be escaped before it enters."""
+    return Picture.of({"markup": markup})
+
+
+# ---------------------------------------------------------------------------------------- views
+
+
+@dataclass(frozen=True)
+class View:
+    """A page's state and what it shows: parameters in order, and a function of their values.
+
+    Attributes:
+        name: Name in the route.
+        parameters: Yields the parameters; it may read the values of those yielded before, so that
+            a range or default can depend on them.
+        draw: Takes every value by name, returns the picture of each place.
+    """
+
+    name: str
+    parameters: Callable[[Values], Iterator[Parameter]]
+    draw: Callable[..., dict[str, Picture]]
+
+    def declared(self, values: Values) -> dict[str, Parameter]:
+        """The parameters as they are under these values."""
+        return {parameter.name: parameter for parameter in self.parameters(values)}
+
+    def read(self, query: Query) -> tuple[Values, list[InvalidParameterError]]:
+        """Values that a link means, and a complaint for each part that it cannot mean."""
+        values: Values = {}
+        problems = []
+        for parameter in self.parameters(values):
+            values[parameter.name] = parameter.default
+            if parameter.name in query:
+                try:
+                    values[parameter.name] = parameter.parse(query[parameter.name])
+                except InvalidParameterError as problem:
+                    problems.append(problem)
+        problems += [
+            InvalidParameterError(
+                "{name} is not a parameter of this page, which has {allowed}",
+                name=shown(name), allowed=", ".join(values),
+            )
+            for name in query
+            if name not in values and not name.startswith("embed")
+        ]  # fmt: skip
+        return values, problems
+
+    def follow(self, query: Query) -> Values:
+        """Values of a state that the app itself made: numbers past a moved limit stop at it."""
+        values: Values = {}
+        for parameter in self.parameters(values):
+            values[parameter.name] = parameter.default
+            if parameter.name in query:
+                try:
+                    values[parameter.name] = parameter.parse(query[parameter.name])
+                except InvalidParameterError:
+                    if isinstance(parameter, Number):
+                        values[parameter.name] = parameter.nearest(query[parameter.name])
+        return values
+
+    def query(self, values: Values, *, defaults: bool = False) -> dict[str, str]:
+        """What a link to these values says; what is at its default is left out."""
+        return {
+            name: parameter.write(values[name])
+            for name, parameter in self.declared(values).items()
+            if defaults or values[name] != parameter.default
+        }
+
+
+_views: dict[str, View] = {}
+
+
+def register(view: View) -> View:
+    """Offers a view to the live route; a page calls it each time it runs."""
+    _views[view.name] = view
+    return view
+
+
+def _answer(request: Request) -> Response:
+    view = _views.get(request.path_params["name"])
+    if view is None:
+        return Response('{"slots":{}}', 404, media_type="application/json")
+    values = view.follow(request.query_params)
+    slots = ",".join(f'"{key}":{one.json}' for key, one in view.draw(**values).items())
+    address = json.dumps(urlencode(view.query(values)))
+    return Response(f'{{"address":{address},"slots":{{{slots}}}}}', media_type="application/json")
+
+
+ROUTES: list[BaseRoute] = [
+    Route("/live/view/{name}", _answer),
+    Mount("/live/static", StaticFiles(directory=_STATIC)),
+    # plotly.js out of the installed package: no CDN, and always the version that Python has.
+    Mount("/plotly", StaticFiles(directory=Path(plotly.__file__).parent / "package_data")),
+]
+"""What the app serves beside Streamlit."""
+
+
+# ----------------------------------------------------------------------------------- components
+
+
+def _component(function: str) -> Any:
+    """A component whose code is one function of ``static/live.js``.
+
+    Inline code is sent again with each update, so it only names the module; the hash in the
+    address lets browsers keep it until it changes.
+    """
+    version = hashlib.sha256((_STATIC / "live.js").read_bytes()).hexdigest()[:12]
+    code = (
+        f'const module = () => import(new URL("live/static/live.js?{version}", document.baseURI));\n'
+        f"export default async (component) => (await module()).{function}(component);\n"
+    )
+    return st.components.v2.component(f"posviz_{function}", js=code, isolate_styles=False)
+
+
+_ANCHOR = _component("anchor")
+_SLIDER = _component("slider")
+_MARKUP = _component("markup")
+_CHART = _component("chart")
+_COPY_LINK = _component("copyLink")
+
+
+def anchor(view: View, values: Values) -> None:
+    """Tells the browser the view's state; the address bar shows it."""
+    _ANCHOR(
+        key=f"{view.name}:anchor",
+        data={
+            "view": view.name,
+            "query": urlencode(view.query(values, defaults=True)),
+            "address": urlencode(view.query(values)),
+        },
+    )
+
+
+def slider(
+    label: str,
+    min_value: float,
+    max_value: float,
+    value: float,
+    step: float = 1,
+    *,
+    key: str,
+    help: str = "",
+    on_change: Callable[[float], None] | None = None,
+    unit: str = "",
+    scale: str = "linear",
+    play: bool = False,
+    disabled: bool = False,
+    note: str | None = None,
+    view: View | None = None,
+) -> float:
+    """A slider that speaks while it moves; otherwise like ``st.slider``.
+
+    Mouse, touch, arrows, Home, End, Page keys, a number typed over the shown one, play and pause.
+
+    Args:
+        label: What it says.
+        min_value: Left end.
+        max_value: Right end.
+        value: Where it stands when it is new, or when it changed by other means.
+        step: Distance between values; a float makes the values real numbers.
+        key: Its name, unique on the page; with a view, the parameter's name.
+        help: Sentence shown on hover.
+        on_change: Called with the new value after a release (without a view, at each move).
+        unit: What the number counts.
+        scale: ``linear`` or ``log``.
+        play: Whether it has a play button.
+        disabled: Whether it stands still.
+        note: First text of the line below it; the view's picture ``note:KEY`` moves it.
+        view: View whose pictures follow it.
+
+    Returns:
+        The value, as Streamlit knows it.
+    """
+    whole = isinstance(step, int)
+    allowed = text.say(
+        WHOLE_BETWEEN if whole else REAL_BETWEEN,
+        name=label, low=shown(min_value), high=shown(max_value), got="{got}",
+    )  # fmt: skip
+    name = f"{view.name}:{key}" if view else key
+
+    def changed() -> None:
+        if on_change:
+            on_change(st.session_state[name]["value"])
+
+    state = _SLIDER(
+        key=name,
+        data={
+            "name": key, "label": label, "low": min_value, "high": max_value, "step": step,
+            "value": value, "unit": unit, "help": help, "scale": scale, "play": play,
+            "disabled": disabled, "view": view.name if view else None,
+            "note": None if note is None else {"key": f"note:{key}", "text": note},
+            "words": {
+                "allowed": allowed, "typed": text.say("typed"),
+                "play": text.say("Play"), "pause": text.say("Pause"),
+            },
+        },
+        on_value_change=changed,
+    )  # fmt: skip
+    moved = state.get("value")
+    return value if view or moved is None else moved
+
+
+def chart(
+    plot: Mapping[str, object] | Picture,
+    *,
+    key: str,
+    alt: str = "",
+    height: int = 300,
+    view: View | None = None,
+) -> None:
+    """A Plotly figure drawn into the old one: no blank frame, zoom kept, axes as they were.
+
+    Args:
+        plot: ``{"data": ..., "layout": ...}``, arrays as NumPy arrays; or a picture of it.
+        key: Its name; with a view, the name of its picture.
+        alt: Text alternative, if ``plot`` is not a picture yet.
+        height: Height in pixels.
+        view: View that it belongs to.
+    """
+    picture = plot if isinstance(plot, Picture) else figure(plot, alt)
+    _place(_CHART, picture, key, height, view)
+
+
+def svg(
+    markup: str | Picture,
+    *,
+    key: str,
+    height: int | None = None,
+    view: View | None = None,
+    on_choose: Callable[[str, str], None] | None = None,
+) -> None:
+    """SVG or HTML text drawn in place.
+
+    Args:
+        markup: The text, or a picture of it. An element with ``data-set="NAME=VALUE"`` sets the
+            view's parameter when it is clicked.
+        key: Its name; with a view, the name of its picture.
+        height: Least height in pixels, if it should keep its place.
+        view: View that it belongs to.
+        on_choose: Called with name and value after such a click.
+    """
+    picture = markup if isinstance(markup, Picture) else drawing(markup)
+    _place(_MARKUP, picture, key, height, view, on_choose)
+
+
+def _place(
+    component: Any,
+    picture: Picture,
+    key: str,
+    height: int | None,
+    view: View | None,
+    on_choose: Callable[[str, str], None] | None = None,
+) -> None:
+    name = f"{view.name}:{key}" if view else key
+
+    def chosen() -> None:
+        if on_choose:
+            on_choose(*st.session_state[name]["chosen"].split("=", 1))
+
+    component(
+        key=name,
+        data={
+            "key": key,
+            "height": height,
+            "view": view.name if view else None,
+            "payload": json.loads(picture.json),
+        },
+        on_chosen_change=chosen,
+    )
+
+
+def copy_link(*, key: str) -> None:
+    """A button that copies the address of the view as it stands."""
+    _COPY_LINK(
+        key=key,
+        width="content",
+        data={
+            "label": text.say("Copy link"),
+            "done": text.say("Copied"),
+            "failed": text.say("Copy it from the address bar"),
+        },
+    )

@@ -1,0 +1,160 @@
+"""The frame of every page: look, state, links and handles.
+
+A page's state is the query of its link, a small dict of text in the session. Whatever moves a
+handle writes there, so that a link, a reload and a return from another page mean the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Literal
+
+import streamlit as st
+
+from posviz.figures import style
+from posviz.params import Choice, Number, Parameter
+from posviz.ui import live, text
+
+Width = int | Literal["stretch", "content"]
+_CSS = (Path(__file__).parent / "static" / "live.css").read_text(encoding="utf-8")
+
+
+def frame() -> None:
+    """Page settings and the style of all pages; once per run, before anything is drawn."""
+    st.set_page_config(page_title="posviz", layout="wide", initial_sidebar_state="collapsed")
+    st.html(f"<style>{style.css()}{_CSS}</style>")
+
+
+def _state(view: live.View) -> dict[str, str]:
+    return st.session_state.setdefault(f"posviz:{view.name}", {})
+
+
+def open_view(view: live.View) -> None:
+    """Takes the link that the visitor came by, says what in it cannot be meant, offers the view.
+
+    Called by the page's script outside fragments, so on arrival and on full runs.
+    """
+    live.register(view)
+    arrived = st.session_state.get("posviz:page") != view.name
+    st.session_state["posviz:page"] = view.name
+    problems = f"posviz:{view.name}:problems"
+    if arrived:
+        link = {name: value for name, value in st.query_params.items()}
+        said, bad = view.read(link)
+        st.session_state[problems] = bad
+        if link:
+            state = _state(view)
+            state.clear()
+            state.update(view.query(said))
+    for problem in st.session_state.get(problems, []):
+        st.markdown(f":red[{text.complaint(problem)}. {text.say('Shown with its default.')}]")
+
+
+def values(view: live.View) -> live.Values:
+    """The value of every parameter of the view, in this session."""
+    return view.follow(_state(view))
+
+
+def write(view: live.View, name: str, value: object, *, only: bool = False) -> None:
+    """Puts a value into the state; with ``only``, everything else returns to its default."""
+    state = _state(view)
+    if only:
+        state.clear()
+    current = view.follow(state)
+    parameter = view.declared(current)[name]
+    current[name] = parameter.check(value)
+    state[name] = parameter.write(current[name])
+    st.session_state.pop(f"posviz:{view.name}:problems", None)
+
+
+def handle(
+    view: live.View,
+    number: Parameter,
+    value: float,
+    *,
+    unit: str | None = None,
+    play: bool = False,
+    disabled: bool = False,
+    note: str | None = None,
+) -> None:
+    """The live slider of a number."""
+    assert isinstance(number, Number)
+    live.slider(
+        text.say(number.label), number.low, number.high, value, number.step,
+        key=number.name, help=text.say(number.help), scale=number.scale, play=play,
+        unit=text.say(number.unit) if unit is None else unit, disabled=disabled, note=note,
+        view=view, on_change=lambda moved: write(view, number.name, moved),
+    )  # fmt: skip
+
+
+def picture(
+    view: live.View,
+    name: str,
+    drawn: live.Picture,
+    *,
+    chart: bool = False,
+    height: int | None = None,
+) -> None:
+    """A picture of the view in its place."""
+    if chart:
+        live.chart(drawn, key=name, height=height or 300, view=view)
+    else:
+        live.svg(
+            drawn, key=name, height=height, view=view,
+            on_choose=lambda chosen, value: write(view, chosen, int(value)),
+        )  # fmt: skip
+
+
+def choice(
+    view: live.View,
+    parameter: Parameter,
+    value: str,
+    *,
+    segmented: bool = False,
+    label_hidden: bool = False,
+    resets: bool = False,
+    width: Width = "stretch",
+) -> None:
+    """A choice, as a list or as a row of segments; one that ``resets`` moves all handles."""
+    assert isinstance(parameter, Choice)
+    key = _widget(view, parameter, value)
+    show: Callable[..., object] = st.segmented_control if segmented else st.selectbox
+    show(
+        text.say(parameter.label), parameter.options, key=key, width=width,
+        on_change=lambda: _chosen(view, parameter, key, resets),
+        format_func=lambda option: text.say(parameter.label_of(option)),
+        help=text.say(parameter.help) if parameter.help else None,
+        label_visibility="collapsed" if label_hidden else "visible",
+    )  # fmt: skip
+
+
+def number_choice(
+    view: live.View,
+    parameter: Parameter,
+    value: float,
+    usual: Sequence[float],
+    *,
+    width: Width = "stretch",
+) -> None:
+    """A number chosen from the usual ones, and whatever the link or the model says."""
+    assert isinstance(parameter, Number)
+    key = _widget(view, parameter, value)
+    st.selectbox(
+        text.say(parameter.label), sorted({*usual, value}), key=key, width=width,
+        on_change=lambda: _chosen(view, parameter, key, False),
+        format_func=lambda option: f"{option:,}", help=text.say(parameter.help),
+    )  # fmt: skip
+
+
+def _widget(view: live.View, parameter: Parameter, value: object) -> str:
+    """Key of a native widget, set to what the state says: the widget only shows it."""
+    key = f"{view.name}:{parameter.name}"
+    st.session_state[key] = value
+    return key
+
+
+def _chosen(view: live.View, parameter: Parameter, key: str, resets: bool) -> None:
+    chosen = st.session_state[key]
+    if chosen is not None:  # a segment clicked again lets go of itself
+        write(view, parameter.name, chosen, only=resets)

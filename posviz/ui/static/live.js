@@ -1,0 +1,517 @@
+// The browser's half of posviz/ui/live.py: sliders that speak while they move, pictures drawn
+// into the old ones. A view's slider asks the route /live/view/NAME for the page's own query and
+// draws what comes; one question is on its way, the newest value follows. A slider without a view
+// reports each value to Streamlit in the same manner.
+
+const views = new Map();
+const here = (path) => new URL(path, document.baseURI).href;
+
+class View {
+  constructor(name) {
+    this.name = name;
+    this.query = new URLSearchParams();
+    this.address = ""; // the query without defaults, as links show it
+    this.slots = new Map(); // key -> function that draws a payload
+    this.held = 0; // handles in motion
+    this.busy = this.dirty = this.unsaved = false;
+  }
+
+  adopt(data) {
+    // What Streamlit says counts unless a handle is in motion, whose values are newer.
+    if (this.held || this.busy) return false;
+    this.query = new URLSearchParams(data.query);
+    this.address = data.address;
+    this.save();
+    return true;
+  }
+
+  set(name, value) {
+    this.query.set(name, String(value));
+    this.dirty = true;
+    this.ask();
+  }
+
+  async ask() {
+    if (this.busy || !this.dirty) return;
+    this.busy = true;
+    this.dirty = false;
+    let answer = null;
+    try {
+      const response = await fetch(here(`live/view/${this.name}?${this.query}`));
+      answer = await response.json();
+    } catch {
+      answer = null; // the server is away; Streamlit shows that it reconnects
+    }
+    this.busy = false;
+    this.ask(); // the server works on the newest value while this one is drawn
+    if (answer?.slots) {
+      this.address = answer.address;
+      for (const [key, payload] of Object.entries(answer.slots)) this.slots.get(key)?.(payload);
+      if (!this.held && !this.busy) this.save();
+    }
+  }
+
+  save() {
+    const { pathname, search, hash } = window.location;
+    const kept = [...new URLSearchParams(search)].filter(([key]) => key.startsWith("embed"));
+    const query = new URLSearchParams([...new URLSearchParams(this.address), ...kept]).toString();
+    const wanted = query ? `?${query}` : "";
+    if (wanted !== search) window.history.replaceState(window.history.state, "", pathname + wanted + hash);
+  }
+}
+
+const viewOf = (name) => {
+  if (!views.has(name)) views.set(name, new View(name));
+  return views.get(name);
+};
+
+// ---------------------------------------------------------------- anchor: the view's own state
+
+export function anchor({ data }) {
+  noteTheme();
+  viewOf(data.view).adopt(data);
+}
+
+// ---------------------------------------------------------------------------------- slider
+
+const format = (value, whole) => {
+  if (value !== 0 && Math.abs(value) < 1e-3) return value.toExponential(2);
+  const digits = whole ? 0 : Math.abs(value) < 100 ? 2 : Math.abs(value) < 1000 ? 1 : 0;
+  return value.toLocaleString("en-US", { maximumFractionDigits: digits });
+};
+
+class Scale {
+  constructor({ low, high, step, scale }) {
+    Object.assign(this, { low, high, step, log: scale === "log", whole: Number.isInteger(step) });
+  }
+
+  value(share) {
+    const { low, high } = this;
+    if (!this.log) return this.round(low + share * (high - low));
+    if (low === 0) return this.round(Math.expm1(share * Math.log1p(high)));
+    return this.round(low * (high / low) ** share);
+  }
+
+  share(value) {
+    const { low, high } = this;
+    if (high === low) return 0;
+    if (!this.log) return (value - low) / (high - low);
+    if (low === 0) return Math.log1p(value) / Math.log1p(high);
+    return Math.log(value / low) / Math.log(high / low);
+  }
+
+  round(value) {
+    const { low, high, step } = this;
+    const short = this.log && !this.whole ? Number(value.toPrecision(3)) : value;
+    const stepped = low + Math.round((short - low) / step) * step;
+    return Number(Math.min(Math.max(stepped, low), high).toPrecision(12));
+  }
+
+  next(value, steps) {
+    if (this.whole || !this.log) return this.round(value + steps * this.step);
+    const moved = this.value(Math.min(Math.max(this.share(value) + steps / 100, 0), 1));
+    return moved === value ? this.round(value + Math.sign(steps) * this.step) : moved;
+  }
+}
+
+const sliders = new WeakMap();
+
+export function slider(component) {
+  noteTheme();
+  const { parentElement: parent } = component;
+  let one = sliders.get(parent);
+  if (!one) sliders.set(parent, (one = new Slider(parent)));
+  one.update(component);
+  return () => one.stop();
+}
+
+class Slider {
+  constructor(parent) {
+    parent.insertAdjacentHTML(
+      "beforeend",
+      `<div class="pv-slider"><div class="pv-head"><label></label><span class="pv-value">` +
+        `<input type="text" inputmode="decimal" autocomplete="off"><span class="pv-unit"></span></span>` +
+        `<button type="button" class="pv-play" hidden></button></div>` +
+        `<input type="range" min="0" max="1" step="any"><p class="pv-note" hidden></p></div>`,
+    );
+    this.root = parent.lastElementChild;
+    [this.label, this.number, this.unit, this.play, this.range, this.note] = [
+      "label", ".pv-value input", ".pv-unit", ".pv-play", "input[type=range]", ".pv-note",
+    ].map((selector) => this.root.querySelector(selector));
+    this.held = false;
+    this.waiting = this.newer = null; // without a view: the value on its way, the one to follow
+    this.timer = 0;
+    this.listen();
+  }
+
+  update({ data, setStateValue }) {
+    const fresh = !this.data || data.value !== this.data.value || data.high !== this.data.high;
+    this.data = data;
+    this.report = (value) => setStateValue("value", value);
+    this.scale = new Scale(data);
+    this.view = data.view ? viewOf(data.view) : null;
+    const id = `pv-${data.name}`;
+    this.range.id = id;
+    this.root.dataset.name = data.name;
+    this.label.htmlFor = id;
+    this.label.textContent = data.label;
+    this.root.title = data.help ?? "";
+    this.unit.textContent = data.unit ?? "";
+    this.number.setAttribute("aria-label", `${data.label}, ${data.words.typed}`);
+    this.play.hidden = !data.play;
+    this.range.disabled = this.number.disabled = data.disabled;
+    if (data.note && this.view) {
+      this.note.hidden = false;
+      this.view.slots.set(data.note.key, (payload) => (this.note.textContent = payload.markup));
+      if (!this.held) this.note.textContent = data.note.text;
+    }
+    if (this.waiting !== null && !this.view) {
+      this.waiting = null; // Python has answered
+      if (this.newer !== null) return this.send(this.newer);
+    }
+    if (fresh && !this.held) this.show(data.value);
+    if (!this.timer) this.face();
+  }
+
+  show(value) {
+    this.value = value;
+    const share = this.scale.share(value);
+    if (!this.held || this.timer) this.range.value = share;
+    this.root.style.setProperty("--share", share);
+    const text = format(value, this.scale.whole);
+    if (document.activeElement !== this.number && this.number.getRootNode().activeElement !== this.number) {
+      this.number.value = text;
+      this.number.style.width = `${text.length + 0.6}ch`;
+    }
+    this.range.setAttribute("aria-valuetext", `${text} ${this.data.unit ?? ""}`.trim());
+  }
+
+  move(value) {
+    if (value === this.value) return;
+    this.show(value);
+    if (this.view) this.view.set(this.data.name, value);
+    else this.send(value);
+  }
+
+  send(value) {
+    if (this.waiting !== null) return void (this.newer = value);
+    this.newer = null;
+    this.waiting = value;
+    this.report(value);
+  }
+
+  hold() {
+    if (this.held) return;
+    this.held = true;
+    if (this.view) this.view.held += 1;
+  }
+
+  release() {
+    if (!this.held) return;
+    this.held = false;
+    if (!this.view) return;
+    this.view.held -= 1;
+    this.view.save();
+    if (this.value !== this.data.value) this.report(this.value);
+  }
+
+  listen() {
+    const { range, number } = this;
+    range.addEventListener("input", () => {
+      this.stop();
+      this.hold();
+      this.move(this.scale.value(Number(range.value)));
+    });
+    range.addEventListener("change", () => this.release());
+    range.addEventListener("keydown", (event) => {
+      const steps = {
+        ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 10, PageDown: -10,
+      }[event.key];
+      const end = { Home: this.scale.low, End: this.scale.high }[event.key];
+      if (steps === undefined && end === undefined) return;
+      event.preventDefault();
+      this.stop();
+      this.hold();
+      this.move(end ?? this.scale.next(this.value, steps));
+      range.value = this.scale.share(this.value);
+    });
+    range.addEventListener("keyup", () => this.release());
+    range.addEventListener("blur", () => this.timer || this.release());
+    number.addEventListener("focus", () => number.select());
+    number.addEventListener("change", () => this.typed(number.value));
+    number.addEventListener("keydown", (event) => {
+      if (event.key === "Enter") number.blur();
+      if (event.key === "Escape") {
+        number.value = format(this.value, this.scale.whole);
+        number.blur();
+      }
+    });
+    number.addEventListener("blur", () => this.show(this.value));
+    this.play.addEventListener("click", () => (this.timer ? this.stop() : this.start()));
+  }
+
+  typed(text) {
+    const { low, high, whole } = this.scale;
+    const value = Number(text.replace(/[\s,_]/g, ""));
+    const allowed = text.trim() !== "" && value >= low && value <= high;
+    this.complain(allowed ? "" : this.data.words.allowed.replace("{got}", text));
+    if (!allowed) return;
+    this.hold();
+    this.move(whole ? this.scale.round(value) : value);
+    this.release();
+  }
+
+  complain(sentence) {
+    let place = this.root.querySelector(".pv-problem");
+    if (!sentence) return void place?.remove();
+    if (!place) {
+      this.root.insertAdjacentHTML("beforeend", `<p class="pv-problem" role="alert"></p>`);
+      place = this.root.lastElementChild;
+    }
+    place.textContent = sentence;
+  }
+
+  // Play runs over the track in about 20 seconds, at least one step at a time, from the start
+  // again when it has reached the end.
+  start() {
+    this.hold();
+    if (this.scale.share(this.value) >= 1) this.move(this.scale.low);
+    const tick = () => {
+      if (document.hidden || (this.view ? this.view.busy : this.waiting !== null)) return;
+      const next = this.scale.value(Math.min(this.scale.share(this.value) + 1 / 400, 1));
+      this.move(next > this.value ? next : this.scale.next(this.value, 1));
+      if (this.scale.share(this.value) >= 1) this.stop();
+    };
+    this.timer = setInterval(tick, 50);
+    this.face();
+  }
+
+  stop() {
+    if (!this.timer) return;
+    clearInterval(this.timer);
+    this.timer = 0;
+    this.face();
+    this.release();
+  }
+
+  face() {
+    const { words, label } = this.data;
+    this.play.textContent = this.timer ? "❚❚" : "▶";
+    this.play.setAttribute("aria-label", `${this.timer ? words.pause : words.play}: ${label}`);
+  }
+}
+
+// --------------------------------------------------------------------------------- pictures
+
+const pictures = new WeakMap();
+
+function picture(component, className, draw) {
+  noteTheme();
+  const { parentElement: parent, data, setStateValue } = component;
+  let one = pictures.get(parent);
+  if (!one) {
+    parent.insertAdjacentHTML("beforeend", `<div class="${className}"></div>`);
+    one = { host: parent.lastElementChild, drawn: null, theme: null };
+    pictures.set(parent, one);
+    one.host.dataset.key = data.key;
+    one.host.style.minHeight = data.height ? `${data.height}px` : "";
+  }
+  one.report = (chosen) => setStateValue("chosen", chosen);
+  const update = (payload) => {
+    if (payload.hash === one.drawn && one.theme === theme()) return;
+    one.drawn = payload.hash;
+    one.theme = theme();
+    draw(one, payload);
+  };
+  const view = data.view ? viewOf(data.view) : null;
+  one.view = view;
+  view?.slots.set(data.key, update);
+  if (!view?.held && !view?.busy) update(data.payload);
+  else if (one.drawn === null || one.theme !== theme()) update(data.payload);
+}
+
+export function markup(component) {
+  picture(component, "pv-markup", (one, payload) => {
+    const active = one.host.getRootNode().activeElement;
+    const focused = one.host.contains(active) ? active.dataset.set : null;
+    one.host.innerHTML = payload.markup;
+    if (focused) one.host.querySelector(`[data-set="${focused}"]`)?.focus();
+    if (!one.listening) {
+      one.listening = true;
+      one.host.addEventListener("click", (event) => {
+        const chosen = event.target.closest("[data-set]")?.dataset.set;
+        if (!chosen || !one.view) return;
+        one.view.set(...chosen.split("="));
+        one.report(chosen);
+      });
+    }
+  });
+}
+
+let plotly = null;
+const loadPlotly = () =>
+  (plotly ??= new Promise((resolve, reject) => {
+    if (window.Plotly) return resolve(window.Plotly);
+    const script = document.createElement("script");
+    script.src = here("plotly/plotly.min.js");
+    script.onload = () => resolve(window.Plotly);
+    script.onerror = () => reject(new Error("plotly.js did not load"));
+    document.head.append(script);
+  }));
+
+// Plotly needs 15-35 ms for a chart, more than everything else together. While values follow each
+// other quickly and the axes stand, the curves are therefore drawn by hand into an SVG over the
+// plot, about 1 ms, and Plotly's own are hidden; when the values rest, Plotly draws the last ones,
+// so that hover, zoom and export are always its own.
+const REST = 160; // ms without a new value
+
+export function chart(component) {
+  picture(component, "pv-chart", (one, payload) => {
+    one.newest = payload;
+    if (one.ready) return drawChart(one);
+    one.loading ??= loadPlotly().then(() => {
+      one.ready = true;
+      drawChart(one);
+    });
+  });
+}
+
+function drawChart(one) {
+  const { figure, alt } = one.newest;
+  one.host.setAttribute("aria-label", alt);
+  clearTimeout(one.resting);
+  const { data, layout } = withColours(structuredClone(figure));
+  const frame = JSON.stringify([layout.xaxis, layout.yaxis, data.map(({ fill, line }) => [fill, line.shape]), theme()]);
+  if (frame === one.frame) {
+    quick(one, data, layout);
+    one.resting = setTimeout(() => plot(one, data, layout), REST);
+  } else plot(one, data, layout);
+  one.frame = frame;
+}
+
+function plot(one, data, layout) {
+  one.host.setAttribute("role", "img");
+  const drawn = window.Plotly.react(one.host, data, layout, {
+    displaylogo: false,
+    responsive: true,
+    modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"],
+    toImageButtonOptions: { format: "svg", filename: one.host.dataset.key },
+  });
+  Promise.resolve(drawn).then(() => one.host.classList.remove("is-quick"));
+}
+
+const numbers = ({ bdata }) => new Float32Array(Uint8Array.from(atob(bdata), (c) => c.charCodeAt(0)).buffer);
+
+// Pixels of an axis as it stands now, zoomed or not.
+function axis(host, name, start, length) {
+  const { range, type } = host.layout[name];
+  const [low, high] = range.map(Number);
+  const scale = length / (high - low);
+  return type === "log" ? (v) => start + (Math.log10(v) - low) * scale : (v) => start + (v - low) * scale;
+}
+
+function quick(one, data, layout) {
+  const { host } = one;
+  const { clientWidth: width, clientHeight: height } = host;
+  const { l, r, t, b } = layout.margin;
+  const x = axis(host, "xaxis", l, width - l - r);
+  const y = axis(host, "yaxis", height - b, -(height - t - b));
+  if (!one.overlay) {
+    host.insertAdjacentHTML("beforeend", `<svg class="pv-quick" aria-hidden="true"><g></g><g></g></svg>`);
+    one.overlay = host.lastElementChild;
+  }
+  const [curves, marks] = one.overlay.children;
+  curves.style.clipPath = `inset(${t}px ${r}px ${b}px ${l}px)`;
+  one.overlay.setAttribute("viewBox", `0 0 ${width} ${height}`);
+  const wanted = [];
+  let below = "";
+  for (const { x: xs, y: ys, line, fill, fillcolor } of data) {
+    const points = [];
+    const [at, of] = [numbers(xs), numbers(ys)];
+    for (let i = 0, last; i < at.length; i++) {
+      const py = Math.min(Math.max(y(of[i]), -2000), 4000).toFixed(1);
+      if (line.shape === "hv" && i) points.push(`${x(at[i]).toFixed(1)} ${last}`);
+      points.push(`${x(at[i]).toFixed(1)} ${(last = py)}`);
+    }
+    const path = points.join("L");
+    if (fill === "tonexty") wanted.push({ d: `M${path}L${below}Z`, fill: fillcolor, stroke: "none" });
+    below = points.reverse().join("L");
+    if (line.width !== 0)
+      wanted.push({ d: `M${path}`, fill: "none", stroke: line.color, "stroke-width": line.width, "stroke-dasharray": line.dash?.replaceAll("px", "") ?? "none" });
+  }
+  matchChildren(curves, "path", wanted);
+  const lines = layout.shapes.map(({ x0, line }) => ({
+    x1: x(x0), x2: x(x0), y1: t, y2: height - b, stroke: line.color, "stroke-width": line.width,
+    "stroke-dasharray": line.dash === "dot" ? "3 3" : "none",
+  }));
+  const texts = layout.annotations.map((note) => ({
+    x: (host.layout.xaxis.type === "log" ? x(10 ** note.x) : x(note.x)) + note.xshift + (note.xanchor === "left" ? 2 : -2),
+    y: height - b - note.y * (height - t - b) + note.font.size + 1,
+    "text-anchor": note.xanchor === "left" ? "start" : "end", fill: note.font.color,
+    "font-size": note.font.size, text: note.text,
+  }));
+  matchChildren(marks, (i) => (i < lines.length ? "line" : "text"), [...lines, ...texts]);
+  host.classList.add("is-quick");
+  host.dataset.quick = one.newest.hash;
+}
+
+// Makes the children of a group what they should be, reusing those that are there.
+function matchChildren(group, tag, wanted) {
+  wanted.forEach(({ text, ...attributes }, i) => {
+    const name = typeof tag === "string" ? tag : tag(i);
+    let node = group.children[i];
+    if (node?.tagName !== name) {
+      const fresh = document.createElementNS("http://www.w3.org/2000/svg", name);
+      if (node) node.replaceWith(fresh);
+      else group.append(fresh);
+      node = fresh;
+    }
+    for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+    if (text !== undefined && node.textContent !== text) node.textContent = text;
+  });
+  while (group.children.length > wanted.length) group.lastElementChild.remove();
+}
+
+// Plotly wants colours, the figures name them: "var(--pv-rope)" becomes what the theme says.
+function withColours(node) {
+  if (Array.isArray(node)) node.forEach((item, i) => (node[i] = withColours(item)));
+  else if (node && typeof node === "object") {
+    for (const key of Object.keys(node)) if (key !== "bdata") node[key] = withColours(node[key]);
+  } else if (typeof node === "string" && node.startsWith("var(")) return colour(node.slice(4, -1));
+  return node;
+}
+
+const colours = new Map();
+function colour(name) {
+  const key = `${theme()} ${name}`;
+  if (!colours.has(key)) {
+    const value = getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+    if (!value) return "#888888"; // the style sheet is still on its way
+    colours.set(key, value);
+  }
+  return colours.get(key);
+}
+
+// ------------------------------------------------------------------------------------ theme
+
+const theme = () => document.documentElement.dataset.pvTheme;
+
+function noteTheme() {
+  const ground = getComputedStyle(document.querySelector(".stApp") ?? document.body).backgroundColor;
+  const [r, g, b] = (ground.match(/[\d.]+/g) ?? [255, 255, 255]).map(Number);
+  document.documentElement.dataset.pvTheme = r + g + b < 384 ? "dark" : "light";
+}
+
+// ----------------------------------------------------------------------------- copy the link
+
+export function copyLink({ parentElement: parent, data }) {
+  if (parent.querySelector("button")) return;
+  parent.insertAdjacentHTML("beforeend", `<button type="button" class="pv-link"></button>`);
+  const button = parent.lastElementChild;
+  button.textContent = data.label;
+  button.addEventListener("click", async () => {
+    const copied = await navigator.clipboard?.writeText(window.location.href).then(() => true, () => false);
+    button.textContent = copied ? data.done : data.failed;
+    setTimeout(() => (button.textContent = data.label), 2500);
+  });
+}

@@ -1,0 +1,219 @@
+"""ALiBi: slopes in the released order, biases, and the closed form of a causal row."""
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from posviz import alibi, params
+from posviz.attention import softmax
+from posviz.params import InvalidParameterError
+
+GOLDEN_DIR = Path(__file__).parent / "golden"
+SLOPES = json.loads((GOLDEN_DIR / "alibi.json").read_text())
+TENSORS = json.loads((GOLDEN_DIR / "alibi_tensors.json").read_text())
+
+head_counts = st.integers(int(params.NUM_HEADS.low), int(params.NUM_HEADS.high))
+by_heads = {"ids": lambda case: f"{case['n_heads']}_heads"}
+
+
+def released_slopes(n):
+    """ofirpress/attention_with_linear_biases, fairseq/models/transformer.py, as it is written."""
+
+    def get_slopes_power_of_2(n):
+        start = 2 ** (-(2 ** -(math.log2(n) - 3)))
+        ratio = start
+        return [start * ratio**i for i in range(n)]
+
+    if math.log2(n).is_integer():
+        return get_slopes_power_of_2(n)
+    closest = 2 ** math.floor(math.log2(n))
+    return get_slopes_power_of_2(closest) + released_slopes(2 * closest)[0::2][: n - closest]
+
+
+def test_vectors_cover_powers_of_two_and_others():
+    counts = [case["n_heads"] for case in SLOPES]
+    assert {1, 2, 128} <= set(counts)
+    assert {3, 12, 40, 71} <= set(counts)
+    for case in SLOPES:
+        assert len(case["ofirpress_f64"]) == case["n_heads"]
+
+
+@pytest.mark.parametrize("case", SLOPES, **by_heads)
+def test_slopes_are_the_released_ones(case):
+    slopes = alibi.slopes(case["n_heads"])
+    assert slopes.shape == (case["n_heads"],)
+    np.testing.assert_allclose(slopes, case["ofirpress_f64"], rtol=1e-12)
+
+
+@pytest.mark.parametrize("case", [c for c in SLOPES if "hf_bloom_f32" in c], **by_heads)
+def test_slopes_are_blooms(case):
+    np.testing.assert_allclose(alibi.slopes(case["n_heads"]), case["hf_bloom_f32"], rtol=2e-6)
+
+
+@pytest.mark.parametrize("num_heads", range(1, 129))
+def test_slopes_equal_the_released_code_at_every_head_count(num_heads):
+    np.testing.assert_allclose(alibi.slopes(num_heads), released_slopes(num_heads), rtol=1e-12)
+
+
+@pytest.mark.parametrize("case", SLOPES, **by_heads)
+def test_papers_formula_holds_at_powers_of_two_and_nowhere_else(case):
+    slopes = alibi.slopes(case["n_heads"])
+    power_of_two = case["n_heads"] & (case["n_heads"] - 1) == 0
+    assert np.allclose(slopes, case["paper_formula_2^(-8i/n)_f64"], rtol=1e-9) == power_of_two
+
+
+@given(head_counts)
+def test_slopes_lie_between_zero_and_one_and_differ(num_heads):
+    slopes = alibi.slopes(num_heads)
+    assert np.all((slopes > 0) & (slopes < 1))
+    assert len(np.unique(slopes)) == num_heads
+
+
+def test_bias_is_blooms_and_mpts_up_to_a_shift_of_the_row():
+    keys = np.arange(5)
+    bloom = TENSORS["HF bloom build_alibi_tensor, 4 heads, mask all ones, len 5 "
+                    "(values slope*j: key index only)"]  # fmt: skip
+    mpt = TENSORS["HF MPT build_mpt_alibi_tensor 4 heads len 5 (values -slope*(L-1-j))"]
+    for head, slope in enumerate(alibi.slopes(4)):
+        ours = alibi.bias(slope, keys[-1] - keys)
+        np.testing.assert_allclose(ours, mpt[head], rtol=1e-12)
+        np.testing.assert_allclose(softmax(ours), softmax(bloom[head]), rtol=1e-12)
+
+
+def test_bias_of_both_directions_is_llm_foundrys():
+    both = TENSORS["llm-foundry build_alibi_bias full=True (bidirectional -|i-j|), 4 heads len 4"]
+    distance = np.abs(np.arange(4)[:, None] - np.arange(4))
+    for head, slope in enumerate(alibi.slopes(4)):
+        np.testing.assert_allclose(alibi.bias(slope, distance), both[head], rtol=1e-12)
+
+
+@given(st.data())
+def test_weights_are_the_softmax_of_the_bias_over_a_full_row(data):
+    num_heads = data.draw(head_counts)
+    slope = alibi.slopes(num_heads)[data.draw(st.integers(0, num_heads - 1))]
+    seq_len = data.draw(st.integers(1, 5000))
+    distance = np.arange(seq_len)
+    weights = alibi.weights(slope, distance, seq_len)
+    np.testing.assert_allclose(weights, softmax(alibi.bias(slope, distance)), rtol=1e-9)
+    assert weights.sum() == pytest.approx(1.0, rel=1e-9)
+    assert np.all(np.diff(weights) < 0) or weights[-1] < 1e-300 or seq_len == 1
+
+
+@given(st.floats(0, 1), st.integers(1, 2000))
+def test_weights_of_any_slope_sum_to_one(slope, seq_len):
+    weights = alibi.weights(slope, np.arange(seq_len), seq_len)
+    assert weights.sum() == pytest.approx(1.0, rel=1e-9)
+
+
+def test_weights_of_no_slope_are_equal():
+    np.testing.assert_array_equal(alibi.weights(0.0, [0, 1, 7], 8), [0.125, 0.125, 0.125])
+
+
+def test_results_have_the_shape_of_the_distances():
+    for distance in (3, [0, 1], np.zeros((2, 3))):
+        assert np.shape(alibi.bias(0.5, distance)) == np.shape(distance)
+        assert np.shape(alibi.weights(0.5, distance, 8)) == np.shape(distance)
+        assert np.shape(alibi.weights(0.0, distance, 8)) == np.shape(distance)
+
+
+@given(st.floats(2.0**-8, 1.0), st.floats(0.0, 0.999))
+def test_the_window_holds_its_share_of_a_long_row(slope, share):
+    window = alibi.window(slope, share)
+    assert 1 - math.exp(-slope * window) == pytest.approx(share, abs=1e-12)
+    inside = alibi.weights(slope, np.arange(math.ceil(window)), 10**6).sum()
+    assert inside >= share - 1e-9
+    assert alibi.weights(slope, np.arange(math.floor(window)), 10**6).sum() <= share + 1e-9
+
+
+@given(st.floats(2.0**-8, 1.0), st.floats(1, 1e6))
+def test_what_lies_beyond_the_window_is_the_rest_of_the_context(slope, seq_len):
+    beyond = alibi.share_beyond_window(slope, seq_len)
+    window = alibi.window(slope)
+    assert beyond == pytest.approx(max(0.0, (seq_len - window) / seq_len), abs=1e-12)
+
+
+def test_all_of_the_weight_needs_an_infinite_window():
+    assert alibi.window(0.5, 1.0) == math.inf
+    assert alibi.window(0.5, 0.0) == 0.0
+
+
+# Public bug reports.
+
+
+def test_first_of_eight_slopes_is_a_half_not_one():
+    """paiml/aprender PR #2143: exponent off by one."""
+    slopes = alibi.slopes(8)
+    assert (slopes[0], slopes[-1]) == (0.5, 0.00390625)
+
+
+def test_forty_heads_follow_the_released_code_not_the_papers_formula():
+    """baichuan-inc/Baichuan2#225: the weights were trained with the code."""
+    slopes = alibi.slopes(40)
+    np.testing.assert_allclose(slopes[:3], [0.8408964, 0.7071068, 0.5946036], rtol=1e-6)
+    assert slopes[32] == pytest.approx(0.9170040, rel=1e-6), "head 33 starts the second series"
+    assert slopes[0] != pytest.approx(0.8705506, rel=1e-3)
+    assert np.any(np.diff(slopes) > 0), "the released order is not sorted"
+
+
+def test_bias_is_added_to_the_scaled_score_and_not_scaled_itself():
+    """TensorRT-Model-Connect PR #32: only Falcon divides it by sqrt(head_dim), to -0.625."""
+    assert alibi.bias(0.5, 10) == -5.0
+
+
+# Errors.
+
+short = {"ids": lambda came: str(came)[:6]}
+NOT_A_COUNT = [0, -1, 2.5, math.nan, math.inf, 10**18, 10**400, "8", None, True]
+NOT_A_SLOPE = [-0.5, math.nan, math.inf, -math.inf, 10**400, "0.5", None, True, False]
+NOT_A_DISTANCE = [-1, math.nan, math.inf, "1", None, True, 10**400]
+
+
+@pytest.mark.parametrize("came", NOT_A_COUNT, **short)
+def test_counts_that_are_none_are_refused(came):
+    with pytest.raises(InvalidParameterError, match=r"^num_heads must be .* got "):
+        alibi.slopes(came)
+    for slope in (0.5, 0.0):
+        with pytest.raises(InvalidParameterError, match=r"^seq_len must be .* got "):
+            alibi.weights(slope, 0, came)
+
+
+@pytest.mark.parametrize("came", NOT_A_SLOPE, **short)
+def test_a_slope_that_is_none_is_refused(came):
+    with pytest.raises(InvalidParameterError, match=r"^slope must be .* got "):
+        alibi.bias(came, 1)
+    with pytest.raises(InvalidParameterError, match=r"^slope must be .* got "):
+        alibi.weights(came, 1, 8)
+
+
+@pytest.mark.parametrize("came", NOT_A_DISTANCE, **short)
+def test_a_distance_that_is_none_is_refused(came):
+    for distance in (came, [came, came]):
+        with pytest.raises(InvalidParameterError, match=r"^distance must "):
+            alibi.bias(0.5, distance)
+        for slope in (0.5, 0.0):
+            with pytest.raises(InvalidParameterError, match=r"^distance must "):
+                alibi.weights(slope, distance, 8)
+
+
+@pytest.mark.parametrize("came", [0, *NOT_A_SLOPE], **short)
+def test_a_window_without_a_slope_is_refused(came):
+    for ask in (lambda: alibi.window(came), lambda: alibi.share_beyond_window(came, 8)):
+        with pytest.raises(InvalidParameterError, match=r"^slope must be .* got "):
+            ask()
+
+
+@pytest.mark.parametrize("came", [-0.1, 1.1, math.nan, math.inf, "1", None, True], **short)
+def test_a_share_that_is_none_is_refused(came):
+    with pytest.raises(InvalidParameterError, match=r"^share must be .* got "):
+        alibi.window(0.5, came)
+
+
+@pytest.mark.parametrize("came", [0, *NOT_A_DISTANCE], **short)
+def test_context_lengths_that_are_none_are_refused(came):
+    with pytest.raises(InvalidParameterError, match=r"^seq_lens must "):
+        alibi.share_beyond_window(0.5, [came, came])

@@ -1,0 +1,227 @@
+"""Parameters: declared ranges, links that read back, and errors that a reader can act on."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from posviz import params
+from posviz.params import Choice, InvalidParameterError, Number
+
+NUMBERS = [value for value in vars(params).values() if isinstance(value, Number)]
+LAYOUT = Choice(
+    "layout", "Pairing", "half", ("half", "interleaved"), ("Halves", "Interleaved"), "Help."
+)
+every_number = pytest.mark.parametrize("number", NUMBERS, ids=lambda number: number.name)
+
+# What came, and what the sentence must show of it.
+NOT_A_NUMBER = {
+    "nan": (math.nan, "nan"),
+    "inf": (math.inf, "inf"),
+    "minus_inf": (-math.inf, "-inf"),
+    "text": ("eight", "'eight'"),
+    "digits": ("8", "'8'"),
+    "empty": ("", "''"),
+    "bytes": (b"8", "8"),
+    "None": (None, "None"),
+    "True": (True, "True"),
+    "False": (False, "False"),
+    "numpy_bool": (np.True_, "True"),
+    "list": ([8], "[8]"),
+    "complex": (8j, "8j"),
+    "googol": (10**100, "1e+100"),
+    "minus_googol": (-(10**100), "-1e+100"),
+    "beyond_float": (10**400, "got"),
+    "beyond_text": (10**5000, "got"),
+}
+not_a_number = pytest.mark.parametrize(
+    ("came", "shown"), NOT_A_NUMBER.values(), ids=NOT_A_NUMBER.keys()
+)
+
+
+def in_range(number):
+    if number.pairs:
+        return st.integers(int(number.low) // 2, int(number.high) // 2).map(lambda i: 2 * i)
+    if number.is_whole:
+        return st.integers(int(number.low), int(number.high))
+    return st.floats(number.low, number.high)
+
+
+@every_number
+def test_default_and_both_ends_are_allowed(number):
+    for value in (number.default, number.low, number.high):
+        assert number.check(value) == value
+
+
+@every_number
+def test_a_step_outside_either_end_is_not_allowed(number):
+    for value in (number.low - number.step, number.high + number.step):
+        with pytest.raises(InvalidParameterError, match=rf"^{number.name} must be .*, got "):
+            number.check(value)
+
+
+@every_number
+@not_a_number
+def test_what_is_no_number_in_range_is_named_in_a_sentence(number, came, shown):
+    with pytest.raises(InvalidParameterError, match=rf"^{number.name} must be ") as error:
+        number.check(came)
+    assert shown in str(error.value)
+
+
+@every_number
+def test_names_are_unique_and_declarations_complete(number):
+    assert [other.name for other in NUMBERS].count(number.name) == 1
+    assert number.label
+    assert number.help.endswith((".", "!"))
+    assert number.low < number.high
+    assert number.step > 0
+
+
+@every_number
+@given(data=st.data())
+def test_a_link_reads_back_what_it_wrote(number, data):
+    value = data.draw(in_range(number))
+    again = number.parse(number.write(value))
+    assert again == value
+    assert type(again) is (int if number.is_whole else float)
+
+
+@every_number
+@pytest.mark.parametrize(
+    "text", ["", " ", "nan", "inf", "-inf", "1e999", "0x10", "eight", "1,024", "-1", "9" * 400]
+)
+def test_a_link_with_nonsense_is_refused(number, text):
+    with pytest.raises(InvalidParameterError, match=rf"^{number.name} must be "):
+        number.parse(text)
+
+
+@pytest.mark.parametrize("came", [None, [], object()], ids=["None", "list", "object"])
+def test_a_link_without_text_is_refused(came):
+    with pytest.raises(InvalidParameterError, match=r"^position must be "):
+        params.POSITION.parse(came)
+
+
+@every_number
+@given(data=st.data())
+def test_nearest_keeps_an_allowed_value(number, data):
+    value = data.draw(in_range(number))
+    assert number.nearest(number.write(value)) == value
+
+
+@every_number
+def test_nearest_moves_what_is_outside_to_the_end_and_nonsense_to_the_default(number):
+    assert number.nearest("-1e99") == number.low
+    assert number.nearest("1e99") == number.high
+    assert number.nearest("inf") == number.high
+    for text in ("", "nan", "eight"):
+        assert number.nearest(text) == number.default
+
+
+def test_nearest_of_a_pair_is_even():
+    assert params.HEAD_DIM.nearest("63") in (62, 64)
+    assert params.HEAD_DIM.nearest("63.9") in (62, 64)
+    assert params.NUM_HEADS.nearest("2.5") in (2, 3)
+
+
+@given(st.text(max_size=20))
+def test_any_text_in_a_link_is_a_value_in_range_or_a_sentence(text):
+    for number in (params.HEAD_DIM, params.FACTOR):
+        try:
+            value = number.parse(text)
+        except InvalidParameterError as error:
+            assert str(error).startswith(number.name)
+        else:
+            assert number.low <= value <= number.high
+
+
+def test_a_whole_number_is_written_without_a_point():
+    assert params.ROPE_THETA.write(500_000.0) == "500000"
+    assert params.FACTOR.write(2.5) == "2.5"
+    assert params.HEAD_DIM.write(64) == "64"
+
+
+def test_whole_parameters_refuse_halves_and_pairs_refuse_odd_numbers():
+    with pytest.raises(InvalidParameterError, match=r"^num_heads must be a whole .* got 2.5"):
+        params.NUM_HEADS.check(2.5)
+    with pytest.raises(InvalidParameterError, match=r"^head_dim must be even, .* got 63$"):
+        params.HEAD_DIM.check(63)
+    with pytest.raises(InvalidParameterError, match=r"^head_dim must be even"):
+        params.HEAD_DIM.parse("63")
+
+
+def test_within_moves_the_end_and_keeps_the_default_inside():
+    narrow = params.PAIR.within(high=15)
+    assert (narrow.high, narrow.default) == (15, 15)
+    assert params.PAIR.within(high=63).default == params.PAIR.default
+    assert params.PAIR.within(high=63, default=7).default == 7
+    assert params.PAIR.high == 127, "the declaration itself must not change"
+    with pytest.raises(InvalidParameterError, match=r"^pair must be a whole number from 0 to 15"):
+        narrow.check(16)
+
+
+def test_a_choice_allows_its_options_and_nothing_else():
+    for option, label in zip(LAYOUT.options, LAYOUT.labels, strict=True):
+        assert LAYOUT.parse(LAYOUT.write(option)) == option
+        assert LAYOUT.label_of(option) == label
+    for came in ("Half", "", None, True, 0, ["half"], math.nan):
+        for ask in (LAYOUT.check, LAYOUT.parse, LAYOUT.label_of):
+            with pytest.raises(
+                InvalidParameterError, match=r"^layout must be one of half, interleaved, got "
+            ):
+                ask(came)
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_what_came_is_never_shown_as_an_allowed_number(value):
+    try:
+        params.real("factor", value, 1.0, 64.0)
+    except InvalidParameterError as error:
+        shown = float(str(error).rpartition("got ")[2].replace(",", ""))
+        assert not 1.0 <= shown <= 64.0
+
+
+@pytest.mark.parametrize("value", [0.9999999999, 64.0000001])
+def test_a_number_just_outside_is_shown_as_outside(value):
+    with pytest.raises(InvalidParameterError) as error:
+        params.FACTOR.check(value)
+    assert not str(error.value).endswith(("got 1", "got 64"))
+
+
+def test_an_exclusive_end_is_said_and_kept():
+    assert params.real("base", 1.0000001, 1.0, above=True) == 1.0000001
+    with pytest.raises(InvalidParameterError, match=r"^base must be .* above 1, got 1$"):
+        params.real("base", 1.0, 1.0, above=True)
+
+
+def test_numpy_numbers_count_as_numbers():
+    assert type(params.whole("seq_len", np.int64(3), 1)) is int
+    assert type(params.real("factor", np.float32(2.5), 1.0)) is float
+    with pytest.raises(InvalidParameterError, match=r"got -3$"):
+        params.whole("seq_len", np.int64(-3), 1)
+
+
+def test_an_error_keeps_its_template_and_values_for_translation():
+    with pytest.raises(InvalidParameterError) as error:
+        params.FACTOR.check(0.5)
+    assert str(error.value) == "factor must be a number from 1 to 64, got 0.5"
+    assert error.value.template.format(**error.value.values) == str(error.value)
+    assert isinstance(error.value, ValueError)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (131072, "131,072"),
+        (10_000.0, "10,000"),
+        (0.5, "0.5"),
+        (-0.0, "0"),
+        (math.nan, "nan"),
+        (None, "None"),
+        (True, "True"),
+        ("x" * 50, "'" + "x" * 39 + "…'"),
+    ],
+)
+def test_values_are_shown_as_a_reader_writes_them(value, text):
+    assert params.shown(value) == text

@@ -1,0 +1,486 @@
+"""RoPE: frequencies, both pairings, partial rotary, and what a rotation must not change."""
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from posviz import params, rope
+from posviz.params import InvalidParameterError
+from posviz.rope import LAYOUTS, RoPE
+
+GOLDEN_DIR = Path(__file__).parent / "golden"
+CASES = json.loads((GOLDEN_DIR / "rope.json").read_text())
+PLAIN = [case for case in CASES if case["type"] == "default"]
+PARTIAL = [case for case in CASES if case["type"] == "partial"]
+APPLY = json.loads((GOLDEN_DIR / "apply.json").read_text())
+SUMS = json.loads((GOLDEN_DIR / "cosine_sums.json").read_text())
+by_id = {"ids": lambda case: case["id"]}
+by_position = {"ids": lambda case: f"position_{case['position']}"}
+
+dims = st.integers(int(params.HEAD_DIM.low) // 2, int(params.HEAD_DIM.high) // 2).map(
+    lambda i: 2 * i
+)
+thetas = st.floats(params.ROPE_THETA.low, params.ROPE_THETA.high)
+positions = st.integers(int(params.POSITION.low), int(params.POSITION.high))
+shifts = st.integers(int(params.SHIFT.low), int(params.SHIFT.high))
+layouts = st.sampled_from(LAYOUTS)
+
+
+@st.composite
+def heads(draw):
+    """A vector of a head, the frequencies of the dimensions that rotate, and a pairing."""
+    rotary_dim = draw(dims)
+    head_dim = rotary_dim + draw(st.integers(0, 16))
+    x = np.random.default_rng(draw(st.integers(0, 999))).normal(size=head_dim)
+    return x, rope.inv_freq(rotary_dim, draw(thetas)), draw(layouts)
+
+
+def turned_by_hand(x, position, inv_freq, layout):
+    """The rotation pair by pair, with complex numbers, as RoFormer writes it."""
+    out = list(x)
+    for i, frequency in enumerate(inv_freq):
+        a, b = (i, i + len(inv_freq)) if layout == "half" else (2 * i, 2 * i + 1)
+        turned = complex(x[a], x[b]) * complex(
+            math.cos(position * frequency), math.sin(position * frequency)
+        )
+        out[a], out[b] = turned.real, turned.imag
+    return out
+
+
+# Vectors from outside.
+
+
+def test_vectors_are_all_there():
+    assert len(PLAIN) == 15
+    assert len(PARTIAL) == 5
+    assert [case["position"] for case in APPLY["cases"]] == [0, 1, 5, 100]
+    assert (APPLY["dim"], APPLY["rope_theta"], len(APPLY["q"])) == (8, 10_000.0, 8)
+
+
+@pytest.mark.parametrize("case", PLAIN, **by_id)
+def test_frequencies_are_hugging_faces(case):
+    dim, theta = case["params"]["dim"], case["params"]["rope_theta"]
+    assert (
+        case["id"] == f"default_d{dim}_b{theta:g}" or case["id"] == f"default_d{dim}_b{theta:.0f}"
+    )
+    assert len(case["inv_freq"]) == dim // 2
+
+    frequencies = RoPE(dim, theta).inv_freq
+    assert frequencies[0] == 1.0
+    assert np.all(np.diff(frequencies) < 0)
+    assert frequencies[-1] > 1 / theta
+
+    np.testing.assert_allclose(frequencies, case["inv_freq"], rtol=2e-6)
+
+
+@pytest.mark.parametrize("case", PARTIAL, **by_id)
+def test_partial_frequencies_are_gpt_neoxs(case):
+    given_params = case["params"]
+    rotary_dim = rope.rotary_dim(given_params["head_dim"], given_params["partial_rotary_factor"])
+    assert rotary_dim == given_params["dim"]
+    assert rotary_dim < given_params["head_dim"]
+    expected = case["inv_freq"]
+    np.testing.assert_allclose(
+        rope.inv_freq(rotary_dim, given_params["rope_theta"]), expected, rtol=2e-6
+    )
+
+
+@pytest.mark.parametrize("case", APPLY["cases"], **by_position)
+@pytest.mark.parametrize(
+    ("reference", "layout", "rotary_dim"),
+    [
+        ("half_split_llama", "half", 8),
+        ("meta_llama_complex", "interleaved", 8),
+        ("gptj_interleaved", "interleaved", 8),
+        ("cohere_interleaved", "interleaved", 8),
+        ("glm_interleaved_rot_all", "interleaved", 8),
+        ("neox_partial_0.5_first_4", "half", 4),
+    ],
+)
+def test_rotated_vector_is_the_references(case, reference, layout, rotary_dim):
+    q = np.array(APPLY["q"])
+    rotated = rope.rotate(q, case["position"], rope.inv_freq(rotary_dim, 10_000.0), layout)
+    np.testing.assert_array_equal(rotated[rotary_dim:], q[rotary_dim:])
+    assert np.linalg.norm(rotated) == pytest.approx(np.linalg.norm(q), rel=1e-12)
+    np.testing.assert_allclose(rotated, case[reference], rtol=2e-6, atol=2e-6)
+
+
+@pytest.mark.parametrize("case", APPLY["cases"], **by_position)
+def test_deepseek_returns_the_interleaved_rotation_in_halves(case):
+    rotated = rope.rotate(APPLY["q"], case["position"], rope.inv_freq(8, 10_000.0), "interleaved")
+    expected = case["deepseek_v3_interleave_output_is_deinterleaved"]
+    np.testing.assert_allclose(rotated[rope.interleaved_to_half(8)], expected, rtol=2e-6, atol=2e-6)
+
+
+@pytest.mark.parametrize("case", APPLY["scores"], ids=lambda case: f"m{case['m']}_n{case['n']}")
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_score_is_the_references(case, layout):
+    frequencies = rope.inv_freq(8, 10_000.0)
+    q = rope.rotate(APPLY["q"], case["m"], frequencies, layout)
+    k = rope.rotate(APPLY["k"], case["n"], frequencies, layout)
+    expected = case["half_split_dot" if layout == "half" else "interleaved_dot"]
+    assert q @ k == pytest.approx(expected, rel=2e-6, abs=2e-6)
+
+
+def test_permutation_is_the_references():
+    expected = APPLY["permutation_interleaved_to_half"]
+    np.testing.assert_array_equal(rope.interleaved_to_half(8), expected)
+
+
+@pytest.mark.parametrize("case", SUMS, ids=lambda case: f"d{case['dim']}_b{case['rope_theta']:g}")
+def test_cosine_sums_are_the_references(case):
+    sums = rope.cosine_sums(rope.inv_freq(case["dim"], case["rope_theta"]), 16385)
+    assert sums[0] == pytest.approx(case["dim"] / 2, rel=1e-14)
+    for distance, expected in case["re_S_last_f64"].items():
+        assert sums[int(distance)] == pytest.approx(expected, rel=1e-12, abs=1e-10)
+
+
+# Properties over the declared ranges.
+
+
+@given(heads(), positions)
+def test_rotation_is_the_papers_pair_by_pair(head, position):
+    x, frequencies, layout = head
+    np.testing.assert_allclose(
+        rope.rotate(x, position, frequencies, layout),
+        turned_by_hand(x, position, frequencies, layout),
+        rtol=0,
+        atol=1e-9,
+    )
+
+
+@given(heads(), positions)
+def test_rotation_keeps_every_length(head, position):
+    x, frequencies, layout = head
+    rotated = rope.rotate(x, position, frequencies, layout)
+    assert np.linalg.norm(rotated) == pytest.approx(np.linalg.norm(x), rel=1e-12)
+    first, second = rope.pair_slices(2 * len(frequencies), layout)
+    np.testing.assert_allclose(
+        np.hypot(rotated[first], rotated[second]), np.hypot(x[first], x[second]), rtol=1e-12
+    )
+
+
+@given(heads(), positions, positions)
+def test_two_rotations_are_one_by_the_sum(head, a, b):
+    x, frequencies, layout = head
+    twice = rope.rotate(rope.rotate(x, a, frequencies, layout), b, frequencies, layout)
+    once = rope.rotate(x, a + b, frequencies, layout)
+    np.testing.assert_allclose(twice, once, rtol=0, atol=1e-8)
+
+
+@given(heads(), positions)
+def test_turning_back_gives_the_vector_again(head, position):
+    x, frequencies, layout = head
+    rotated = rope.rotate(x, position, frequencies, layout)
+    back = rope.rotate(rotated, -position, frequencies, layout)
+    np.testing.assert_allclose(back, x, rtol=0, atol=1e-12)
+
+
+@given(heads(), positions)
+def test_turning_back_is_the_transpose(head, position):
+    x, frequencies, layout = head
+    y = x[::-1]
+    forward = rope.rotate(x, position, frequencies, layout) @ y
+    backward = x @ rope.rotate(y, -position, frequencies, layout)
+    assert forward == pytest.approx(backward, abs=1e-10)
+
+
+@given(heads(), positions, positions, shifts)
+def test_shifting_query_and_key_alike_keeps_their_score(head, m, n, shift):
+    q, frequencies, layout = head
+    k = q[::-1]
+
+    def score(m, n):
+        return rope.rotate(q, m, frequencies, layout) @ rope.rotate(k, n, frequencies, layout)
+
+    assert score(m, n) == pytest.approx(score(m + shift, n + shift), abs=1e-7)
+    assert score(m, n) == pytest.approx(score(m - n, 0), abs=1e-7)
+
+
+@given(heads())
+def test_position_zero_turns_nothing(head):
+    x, frequencies, layout = head
+    np.testing.assert_array_equal(rope.rotate(x, 0, frequencies, layout), x)
+
+
+@given(dims, thetas, positions, st.integers(0, 999))
+def test_both_pairings_are_one_map_up_to_the_permutation(dim, theta, position, seed):
+    x = np.random.default_rng(seed).normal(size=dim)
+    frequencies = rope.inv_freq(dim, theta)
+    order = rope.interleaved_to_half(dim)
+    np.testing.assert_array_equal(
+        rope.rotate(x[order], position, frequencies, "half"),
+        rope.rotate(x, position, frequencies, "interleaved")[order],
+    )
+
+
+@given(dims)
+def test_the_permutation_holds_each_dimension_once(dim):
+    np.testing.assert_array_equal(np.sort(rope.interleaved_to_half(dim)), np.arange(dim))
+
+
+@given(dims, layouts)
+def test_pairs_cover_each_dimension_once(dim, layout):
+    first, second = rope.pair_slices(dim, layout)
+    every = np.arange(dim)
+    np.testing.assert_array_equal(np.sort([*every[first], *every[second]]), every)
+    assert len(every[first]) == len(every[second]) == dim // 2
+
+
+@given(dims, thetas, st.integers(1, 4000))
+def test_cosine_sums_equal_the_direct_sum(dim, theta, seq_len):
+    frequencies = rope.inv_freq(dim, theta)
+    sums = rope.cosine_sums(frequencies, seq_len)
+    assert sums.shape == (seq_len,)
+    direct = np.cos(np.arange(seq_len)[:, None] * frequencies).sum(axis=-1)
+    np.testing.assert_allclose(sums, direct, rtol=0, atol=1e-9)
+
+
+@given(dims, thetas, st.integers(0, 2000), layouts)
+def test_score_of_ones_is_twice_the_cosine_sum(dim, theta, distance, layout):
+    frequencies = rope.inv_freq(dim, theta)
+    ones = np.ones(dim)
+    score = rope.rotate(ones, distance, frequencies, layout) @ ones
+    assert score == pytest.approx(2 * rope.cosine_sums(frequencies, distance + 1)[-1], abs=1e-9)
+
+
+@given(dims, thetas)
+def test_wavelength_and_turns_say_the_same(dim, theta):
+    frequencies = rope.inv_freq(dim, theta)
+    waves = rope.wavelength(frequencies)
+    assert waves[0] == pytest.approx(2 * math.pi)
+    np.testing.assert_allclose(rope.turns(frequencies, 1000) * waves, 1000, rtol=1e-12)
+    np.testing.assert_array_equal(rope.turns(frequencies, 0), 0.0)
+
+
+def test_a_pair_that_stands_still_has_an_infinite_wavelength():
+    np.testing.assert_array_equal(rope.wavelength([1.0, 0.0]), [2 * math.pi, math.inf])
+
+
+def test_positions_broadcast_with_the_vectors():
+    frequencies = rope.inv_freq(4, 100.0)
+    x = np.arange(24.0).reshape(2, 3, 4)
+    rotated = rope.rotate(x, np.arange(3), frequencies)
+    assert rotated.shape == (2, 3, 4)
+    np.testing.assert_array_equal(rotated[1, 2], rope.rotate(x[1, 2], 2, frequencies))
+    one_vector = rope.rotate([1.0, 0.0, 0.0, 0.0], np.arange(5), frequencies)
+    assert one_vector.shape == (5, 4)
+    np.testing.assert_allclose(one_vector[:, 0], np.cos(np.arange(5)))
+
+
+def test_rotation_leaves_its_input_alone():
+    x = np.ones(4)
+    rope.rotate(x, 3, rope.inv_freq(4, 100.0))
+    np.testing.assert_array_equal(x, 1.0)
+
+
+# Random scores.
+
+
+def test_random_scores_have_mean_zero_and_variance_one_at_every_distance():
+    distances = [0, 1, 7, 100, 4096, 131071]
+    scores = rope.random_scores(rope.inv_freq(64, 10_000.0), distances, draws=4000)
+    assert scores.shape == (4000, 6)
+    # Five standard errors; the seed is fixed.
+    np.testing.assert_allclose(scores.mean(axis=0), 0.0, atol=5 / math.sqrt(4000))
+    np.testing.assert_allclose(scores.var(axis=0), 1.0, atol=5 * math.sqrt(2.2 / 4000))
+
+
+@given(st.floats(1e-6, 3.0), st.integers(-100_000, 100_000), st.integers(0, 99))
+def test_a_random_score_turns_by_distance_times_frequency(frequency, distance, seed):
+    quarter = rope.random_scores([math.pi / 2], [0, 1, 2, 3], 1, seed)[0]
+    np.testing.assert_allclose(quarter[2:], -quarter[:2], atol=1e-12)
+    along, across = quarter[:2]
+    angle = distance * frequency
+    expected = along * math.cos(angle) + across * math.sin(angle)
+    score = rope.random_scores([frequency], [distance], 1, seed)[0, 0]
+    assert score == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_draw_stays_the_same_vector_as_pairs_are_added():
+    distances = np.arange(50)
+    few = rope.random_scores([1.0, 0.1], distances, 3) * math.sqrt(4)
+    more = rope.random_scores([1.0, 0.1, 0.0], distances, 3) * math.sqrt(6)
+    added = more - few
+    np.testing.assert_allclose(added, np.broadcast_to(added[:, :1], added.shape), atol=1e-12)
+    assert np.all(np.abs(added[:, 0]) > 1e-6)
+
+
+def test_the_same_seed_draws_the_same_scores_and_another_does_not():
+    def draw(seed):
+        return rope.random_scores([1.0, 0.1], [0, 5], 4, seed)
+
+    np.testing.assert_array_equal(draw(1), draw(1))
+    assert not np.allclose(draw(1), draw(2))
+
+
+# Public bug reports.
+
+
+def test_partial_rotary_counts_by_rotary_dim_and_pairs_within_it():
+    """pie-project/pie#602: theta**(-2i/head_dim), and dimension 0 paired with head_dim / 2."""
+    rotary_dim = rope.rotary_dim(256, 0.25)
+    frequencies = rope.inv_freq(rotary_dim, 1e7)
+    assert rotary_dim == 64
+    assert frequencies[16] == pytest.approx(3.1622777e-04, rel=1e-7)
+    unit = np.zeros(256)
+    unit[0] = 1.0
+    moved = np.flatnonzero(rope.rotate(unit, 1, frequencies))
+    np.testing.assert_array_equal(moved, [0, 32])
+
+
+def test_partial_rotary_of_a_small_head_has_as_many_frequencies_as_rotating_pairs():
+    """HF PR #48652: GPT-NeoX-Japanese built inv_freq over the full head."""
+    assert rope.rotary_dim(16, 0.25) == 4
+    assert len(rope.inv_freq(rope.rotary_dim(16, 0.25), 10_000.0)) == 2
+
+
+def test_a_share_of_a_head_is_truncated_not_rounded():
+    """Hugging Face writes int(head_dim * partial_rotary_factor): 28.999... is 28."""
+    assert rope.rotary_dim(100, 0.29) == 28
+    assert rope.rotary_dim(80, 0.4) == 32
+
+
+@pytest.mark.parametrize(
+    ("position", "cos", "sin"),
+    [(257, 0.8193, -0.5734), (15962, -0.9080, 0.4189), (65535, 0.1923, 0.9813)],
+)
+def test_positions_are_not_rounded_to_bfloat16(position, cos, sin):
+    """HF PR #29285: bfloat16 makes 256 of 257, 15936 of 15962 and 65536 of 65535."""
+    assert rope.rotate([1.0, 0.0], position, [1.0]) == pytest.approx([cos, sin], abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("position", "cos", "sin"),
+    [
+        (48040, 0.3296545342470445, -0.9441016301491933),
+        (131071, -0.8179834993879491, -0.5752416837547894),
+        (524288, 0.9858520157461037, 0.1676180272206543),
+    ],
+)
+def test_angles_far_out_are_reduced_to_a_turn(position, cos, sin):
+    """kekzl/imp#1316: a fast sine without argument reduction beyond 48039 (numbers: mpmath)."""
+    rotated = rope.rotate([1.0, 0.0], position, [1.0])
+    assert rotated == pytest.approx([cos, sin], rel=1e-12)
+
+
+# Errors.
+
+short = {"ids": lambda came: str(came)[:6]}
+NOT_A_COUNT = [0, -1, 2.5, math.nan, math.inf, 10**18, 10**400, "8", None, True]
+NOT_A_THETA = [1.0, 0, -10_000.0, math.nan, math.inf, 10**400, "10000", None, True]
+NOT_NUMBERS = [math.nan, math.inf, "1", None, True, 10**400]
+
+
+@pytest.mark.parametrize("came", [*NOT_A_COUNT, 7, 1], **short)
+def test_a_rotary_dim_without_pairs_is_refused(came):
+    for ask in (
+        lambda: RoPE(came),
+        lambda: rope.inv_freq(came, 10_000.0),
+        lambda: rope.interleaved_to_half(came),
+    ):
+        with pytest.raises(InvalidParameterError, match=r"^rotary_dim must be .* got "):
+            ask()
+
+
+@pytest.mark.parametrize("came", NOT_A_THETA, **short)
+def test_a_rope_theta_that_slows_nothing_is_refused(came):
+    for ask in (lambda: RoPE(8, came), lambda: rope.inv_freq(8, came)):
+        with pytest.raises(InvalidParameterError, match=r"^rope_theta must be .* got "):
+            ask()
+
+
+@pytest.mark.parametrize("came", NOT_A_COUNT, **short)
+def test_other_counts_that_are_none_are_refused(came):
+    with pytest.raises(InvalidParameterError, match=r"^head_dim must be .* got "):
+        rope.rotary_dim(came)
+    with pytest.raises(InvalidParameterError, match=r"^seq_len must be .* got "):
+        rope.cosine_sums([1.0], came)
+    with pytest.raises(InvalidParameterError, match=r"^draws must be .* got "):
+        rope.random_scores([1.0], [0], came)
+
+
+@pytest.mark.parametrize("came", [-0.1, 1.1, math.nan, math.inf, 10**400, "1", None, True], **short)
+def test_a_share_that_is_none_is_refused(came):
+    with pytest.raises(InvalidParameterError, match=r"^partial_rotary_factor must be .* got "):
+        rope.rotary_dim(64, came)
+
+
+@pytest.mark.parametrize(("head_dim", "share"), [(64, 0.0), (2, 0.5), (10, 0.3)])
+def test_a_share_that_leaves_no_pairs_is_refused(head_dim, share):
+    with pytest.raises(InvalidParameterError, match=r"^rotary_dim must be .* got "):
+        rope.rotary_dim(head_dim, share)
+
+
+@pytest.mark.parametrize("came", ["Half", "halves", "", None, True, 0], **short)
+def test_an_unknown_pairing_is_refused(came):
+    with pytest.raises(InvalidParameterError, match=r"^layout must be one of half, interleaved"):
+        rope.rotate([1.0, 0.0], 1, [1.0], came)
+
+
+@pytest.mark.parametrize("x", [[1.0, 0.0, 0.0], [], 1.0], ids=["three", "none", "scalar"])
+def test_fewer_dimensions_than_the_pairs_need_are_refused(x):
+    with pytest.raises(InvalidParameterError, match=r"^x must .* 4 here, got "):
+        rope.rotate(x, 1, [1.0, 0.1])
+
+
+def test_vectors_and_positions_that_do_not_broadcast_are_refused():
+    with pytest.raises(InvalidParameterError, match=r"^positions must "):
+        rope.rotate(np.zeros((2, 4)), [1, 2, 3], [1.0, 0.1])
+
+
+@pytest.mark.parametrize("came", NOT_NUMBERS, **short)
+def test_vectors_and_positions_that_are_no_numbers_are_refused(came):
+    with pytest.raises(InvalidParameterError, match=r"^x must "):
+        rope.rotate([came, came], 1, [1.0])
+    for positions in (came, [came]):
+        with pytest.raises(InvalidParameterError, match=r"^positions must "):
+            rope.rotate([1.0, 0.0], positions, [1.0])
+    with pytest.raises(InvalidParameterError, match=r"^distance must "):
+        rope.random_scores([1.0], [came, came], 2)
+
+
+@pytest.mark.parametrize("came", [*NOT_NUMBERS, -1.0], **short)
+def test_frequencies_that_are_none_are_refused(came):
+    for ask in (
+        lambda: rope.rotate(np.ones(4), 1, [came, came]),
+        lambda: rope.wavelength([came, came]),
+        lambda: rope.turns([came, came], 8),
+        lambda: rope.cosine_sums([came, came], 8),
+        lambda: rope.random_scores([came, came], [0], 2),
+    ):
+        with pytest.raises(InvalidParameterError, match=r"^inv_freq must "):
+            ask()
+
+
+@pytest.mark.parametrize("came", [1.0, [[1.0]], []], ids=["scalar", "table", "none"])
+def test_frequencies_that_are_no_list_are_refused(came):
+    for ask in (
+        lambda: rope.rotate(np.ones(4), 1, came),
+        lambda: rope.cosine_sums(came, 8),
+        lambda: rope.random_scores(came, [0], 2),
+    ):
+        with pytest.raises(InvalidParameterError, match=r"^inv_freq must "):
+            ask()
+
+
+@pytest.mark.parametrize("came", [-1, math.nan, math.inf, "8", None, True, 10**400], **short)
+def test_turns_within_no_length_are_refused(came):
+    with pytest.raises(InvalidParameterError, match=r"^seq_len must be .* got "):
+        rope.turns([1.0], came)
+
+
+@pytest.mark.parametrize("came", [-1, 0.5, math.nan, "8", None, True], **short)
+def test_a_seed_that_is_none_is_refused(came):
+    with pytest.raises(InvalidParameterError, match=r"^seed must be .* got "):
+        rope.random_scores([1.0], [0], 2, came)
+
+
+def test_random_scores_of_a_head_wider_than_any_released_one_still_come():
+    scores = rope.random_scores(rope.inv_freq(2048, 10_000.0), [0, 1], 2)
+    assert scores.shape == (2, 2)

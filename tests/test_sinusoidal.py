@@ -1,0 +1,177 @@
+"""Sinusoidal encodings against the paper, tensor2tensor and Hugging Face."""
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from posviz import params, sinusoidal
+from posviz.params import InvalidParameterError
+
+GOLDEN = json.loads((Path(__file__).parent / "golden" / "sinusoidal.json").read_text())
+PAPER = [case for case in GOLDEN if "vaswani_interleaved_f64" in case]
+ROFORMER = [case for case in GOLDEN if "hf_roformer_sin_half_cos_half" in case]
+by_size = {"ids": lambda case: f"n{case['n']}_d{case['d']}"}
+
+widths = st.integers(1, 64)
+bases = st.floats(params.ROPE_THETA.low, params.ROPE_THETA.high)
+
+
+def test_vectors_cover_even_odd_and_smallest_width():
+    assert [(case["n"], case["d"]) for case in PAPER] == [(6, 8), (4, 7), (3, 2)]
+    assert [(case["n"], case["d"]) for case in ROFORMER] == [(6, 8)]
+
+
+@pytest.mark.parametrize("case", PAPER, **by_size)
+def test_interleaved_table_is_the_papers(case):
+    table = sinusoidal.table(case["n"], case["d"])
+    assert table.shape == (case["n"], case["d"])
+    np.testing.assert_array_equal(table[0, 0::2], 0.0)
+    np.testing.assert_array_equal(table[0, 1::2], 1.0)
+    np.testing.assert_allclose(table, case["vaswani_interleaved_f64"], rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize("case", PAPER, **by_size)
+def test_tensor2tensor_table_is_tensor2tensors(case):
+    table = sinusoidal.table(case["n"], case["d"], layout="halves", spacing="tensor2tensor")
+    if case["d"] % 2:
+        np.testing.assert_array_equal(table[:, -1], 0.0)
+    np.testing.assert_allclose(table, case["tensor2tensor_f64"], rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize("case", ROFORMER, **by_size)
+def test_halves_are_hugging_faces_roformer(case):
+    table = sinusoidal.table(case["n"], case["d"], layout="halves")
+    expected = case["hf_roformer_sin_half_cos_half"]
+    np.testing.assert_allclose(table, expected, rtol=2e-6, atol=2e-7)
+
+
+@given(st.integers(1, 20), widths, bases)
+def test_both_layouts_hold_the_same_columns(seq_len, d_model, base):
+    interleaved = sinusoidal.table(seq_len, d_model, base)
+    halves = sinusoidal.table(seq_len, d_model, base, layout="halves")
+    order = [*range(0, d_model, 2), *range(1, d_model, 2)]
+    np.testing.assert_array_equal(halves, interleaved[:, order])
+
+
+@given(st.integers(1, 50), widths, bases)
+def test_each_entry_is_the_papers_formula(seq_len, d_model, base):
+    table = sinusoidal.table(seq_len, d_model, base)
+    p = seq_len - 1
+    for column in range(d_model):
+        wave = math.cos if column % 2 else math.sin
+        expected = wave(p / base ** (2 * (column // 2) / d_model))
+        assert table[p, column] == pytest.approx(expected, abs=1e-12)
+
+
+@given(st.integers(0, 2000), st.integers(-2000, 2000), widths.map(lambda i: 2 * i), bases)
+def test_dot_product_of_two_rows_depends_on_their_distance_alone(p, distance, d_model, base):
+    seq_len = max(p, p + abs(distance)) + 1
+    table = sinusoidal.table(seq_len, d_model, base)
+    closed = sinusoidal.dot_product(distance, d_model, base)
+    assert closed == pytest.approx(float(table[p] @ table[p + abs(distance)]), abs=1e-9)
+    assert closed == pytest.approx(float(sinusoidal.dot_product(-distance, d_model, base)))
+
+
+@given(widths.map(lambda i: 2 * i), bases)
+def test_dot_product_peaks_at_half_the_width(d_model, base):
+    products = sinusoidal.dot_product(np.arange(200), d_model, base)
+    assert products.shape == (200,)
+    assert products[0] == d_model / 2
+    assert products.max() == products[0]
+
+
+@given(st.integers(2, 64).map(lambda i: 2 * i), bases)
+def test_papers_frequencies_never_reach_one_over_the_base_and_tensor2tensors_do(d_model, base):
+    paper = sinusoidal.inv_freq(d_model, base)
+    tensor2tensor = sinusoidal.inv_freq(d_model, base, "tensor2tensor")
+    assert paper[0] == tensor2tensor[0] == 1.0
+    assert paper[-1] > 1 / base
+    assert tensor2tensor[-1] == pytest.approx(1 / base, rel=1e-12)
+    assert np.all(np.diff(paper) < 0)
+    assert paper.shape == tensor2tensor.shape == (d_model // 2,)
+
+
+# Public bug reports.
+
+
+def test_odd_width_has_one_sine_more_than_cosines_instead_of_a_crash():
+    """gc-os-ai/pyaptamer#526: d_model 5 crashed."""
+    table = sinusoidal.table(4, 5)
+    assert table.shape == (4, 5)
+    np.testing.assert_array_equal(table[0], [0, 1, 0, 1, 0])
+    np.testing.assert_array_equal(sinusoidal.table(4, 5, layout="halves")[0], [0, 0, 0, 1, 1])
+
+
+def test_sine_and_cosine_of_a_pair_share_one_frequency():
+    """jadore801120/attention-is-all-you-need-pytorch#32: each column had its own."""
+    table = sinusoidal.table(50, 16)
+    np.testing.assert_allclose(table[:, 0::2] ** 2 + table[:, 1::2] ** 2, 1.0)
+
+
+def test_concatenated_and_interleaved_are_both_there_by_name_and_differ():
+    """allenai/allennlp#2993: one was reported as a bug of the other."""
+    interleaved = sinusoidal.table(6, 8, layout="interleaved")
+    halves = sinusoidal.table(6, 8, layout="halves")
+    assert not np.allclose(interleaved, halves)
+    np.testing.assert_array_equal(sinusoidal.table(6, 8), interleaved)
+
+
+def test_default_base_is_ten_thousand_not_one_thousand():
+    """maxjcohen/transformer#62."""
+    np.testing.assert_array_equal(sinusoidal.inv_freq(8), sinusoidal.inv_freq(8, 10_000.0))
+    assert sinusoidal.inv_freq(4)[1] == pytest.approx(0.01, rel=1e-12)
+
+
+# Errors.
+
+NOT_A_COUNT = [0, -1, 2.5, math.nan, math.inf, 10**18, 10**400, "8", None, True]
+NOT_A_BASE = [1.0, 0, -10_000.0, math.nan, math.inf, 10**400, "10000", None, True]
+short = {"ids": lambda came: str(came)[:6]}
+
+
+@pytest.mark.parametrize("came", NOT_A_COUNT, **short)
+def test_counts_that_are_none_are_refused(came):
+    with pytest.raises(InvalidParameterError, match=r"^seq_len must be .* got "):
+        sinusoidal.table(came, 8)
+    with pytest.raises(InvalidParameterError, match=r"^d_model must be .* got "):
+        sinusoidal.table(8, came)
+    with pytest.raises(InvalidParameterError, match=r"^d_model must be .* got "):
+        sinusoidal.inv_freq(came)
+    with pytest.raises(InvalidParameterError, match=r"^d_model must be .* got "):
+        sinusoidal.dot_product(1, came)
+
+
+@pytest.mark.parametrize("came", NOT_A_BASE, **short)
+def test_a_base_that_slows_nothing_is_refused(came):
+    for ask in (
+        lambda: sinusoidal.inv_freq(8, came),
+        lambda: sinusoidal.table(4, 8, came),
+        lambda: sinusoidal.dot_product(1, 8, came),
+    ):
+        with pytest.raises(InvalidParameterError, match=r"^base must be .* got "):
+            ask()
+
+
+@pytest.mark.parametrize("came", ["Halves", "half", "", None, True, 0], **short)
+def test_unknown_layout_and_spacing_are_refused(came):
+    with pytest.raises(InvalidParameterError, match=r"^layout must be one of interleaved, halves"):
+        sinusoidal.table(4, 8, layout=came)
+    with pytest.raises(InvalidParameterError, match=r"^spacing must be one of paper, "):
+        sinusoidal.inv_freq(8, spacing=came)
+
+
+def test_dot_product_of_an_odd_width_is_refused():
+    with pytest.raises(InvalidParameterError, match=r"^d_model must be even, .* got 7$"):
+        sinusoidal.dot_product(1, 7)
+
+
+@pytest.mark.parametrize("came", [math.nan, math.inf, "1", None, True, 10**400], **short)
+def test_a_distance_that_is_none_is_refused(came):
+    for distance in (came, [came, came]):
+        with pytest.raises(InvalidParameterError, match=r"^distance must "):
+            sinusoidal.dot_product(distance, 8)
