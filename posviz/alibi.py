@@ -32,7 +32,7 @@ def slopes(num_heads: int) -> NDArray[np.float64]:
 def bias(slope: float, distance: ArrayLike) -> NDArray[np.float64]:
     """What ALiBi adds to a scaled score at each ``distance`` (query minus key, tokens): 0 or less."""
     slope = params.real("slope", slope, 0.0)
-    return -slope * np.asarray(distance, dtype=np.float64)
+    return -slope * params.numbers("distance", distance, 0.0)
 
 
 def weights(slope: float, distance: ArrayLike, seq_len: int) -> NDArray[np.float64]:
@@ -41,10 +41,10 @@ def weights(slope: float, distance: ArrayLike, seq_len: int) -> NDArray[np.float
     The row sum is a geometric series, so the weight is exact without the row.
     """
     seq_len = params.whole("seq_len", seq_len, 1)
-    if slope == 0:
-        return np.full(np.shape(distance), 1.0 / seq_len)
-    row_sum = np.expm1(-slope * seq_len) / np.expm1(-slope)
-    return np.asarray(np.exp(bias(slope, distance)) / row_sum)
+    slope = params.real("slope", slope, 0.0)
+    relative = np.exp(bias(slope, distance))
+    row_sum = np.expm1(-slope * seq_len) / np.expm1(-slope) if slope else seq_len
+    return np.asarray(relative / row_sum)
 
 
 def window(slope: float, share: float = 0.99) -> float:
@@ -59,5 +59,5 @@ def window(slope: float, share: float = 0.99) -> float:
 
 def share_beyond_window(slope: float, seq_lens: ArrayLike) -> NDArray[np.float64]:
     """Share of a context of each length that lies beyond the 99 % window."""
-    lengths = np.asarray(seq_lens, dtype=np.float64)
+    lengths = params.numbers("seq_lens", seq_lens, 1.0)
     return np.asarray(np.maximum(0.0, 1.0 - window(slope) / lengths))

@@ -25,7 +25,15 @@ def softmax(scores: ArrayLike, axis: int = -1) -> NDArray[np.float64]:
     Raises:
         InvalidParameterError: If a score is NaN or ``+inf``, or a whole row is masked.
     """
-    values = np.asarray(scores, dtype=np.float64)
+    try:
+        values = np.asarray(scores)
+    except ValueError:  # rows of different lengths
+        values = np.asarray(None)
+    if values.dtype.kind not in "iuf" or not values.ndim or not values.size:
+        raise params.InvalidParameterError(
+            "scores must be rows of numbers, got {got}", got=params.shown(scores)
+        )
+    values = values.astype(np.float64, copy=False)
     highest = np.max(values, axis=axis, keepdims=True)
     if not np.all(np.isfinite(highest)):
         raise params.InvalidParameterError(

@@ -15,6 +15,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from posviz import params
 from posviz import rope as rope_module
 from posviz.rope import RoPE
 from posviz.rope_scaling import RopeScaling
@@ -22,9 +23,13 @@ from posviz.rope_scaling import RopeScaling
 # Floating-point room, so that position interpolation by s meets its end at exactly s times.
 _ROOM = 1.0 + 1e-9
 
+LONGEST = 1 << 24
+"""Context in tokens up to which a usable context is searched."""
+
 
 def never_completed(rope: RoPE, trained: int) -> NDArray[np.bool_]:
     """Which pairs make less than one turn within ``trained`` tokens, ``(rotary_dim // 2,)``."""
+    trained = params.whole("trained", trained, 1)
     return rope_module.turns(rope.inv_freq, trained) < 1.0
 
 
@@ -48,9 +53,13 @@ def unseen(
     Returns:
         Booleans ``(..., rotary_dim // 2)``.
     """
-    plain = rope.inv_freq
-    angles = np.asarray(seq_len, dtype=np.float64)[..., None] * np.asarray(scaled_inv_freq)
-    slow = rope_module.turns(plain, trained) < 1.0
+    plain, slow = rope.inv_freq, never_completed(rope, trained)
+    scaled = params.numbers("scaled_inv_freq", scaled_inv_freq, 0.0)
+    if scaled.shape[-1:] != plain.shape:
+        raise params.InvalidParameterError(
+            params.A_LIST, name="scaled_inv_freq", got=str(scaled.shape)
+        )
+    angles = params.numbers("seq_len", seq_len, 0.0)[..., None] * scaled
     return np.asarray(slow & (angles > trained * plain * _ROOM))
 
 
@@ -62,24 +71,28 @@ def unseen_share(
     0 where no pair is left uncompleted. Shape of ``seq_lens``, one length or a list of them.
     """
     slow = int(never_completed(rope, trained).sum())
-    lengths = np.atleast_1d(np.asarray(seq_lens, dtype=np.float64))
+    lengths = np.atleast_1d(params.numbers("seq_lens", seq_lens, 0.0))
     if not slow:
         return np.zeros(lengths.shape)
-    at = [math.ceil(length) for length in lengths.tolist()] if scaling.depends_on_length else [None]
+    at: list[int | None] = [None]
+    if scaling.depends_on_length:
+        at = [max(1, math.ceil(length)) for length in lengths.tolist()]
     scaled = np.stack([scaling.frequencies(rope, length)[0] for length in at])
     return np.asarray(unseen(rope, scaled, trained, lengths).sum(axis=-1) / slow)
 
 
 def usable_context(
-    rope: RoPE, scaling: RopeScaling, trained: int, longest: int = 1 << 24
+    rope: RoPE, scaling: RopeScaling, trained: int, longest: int = LONGEST
 ) -> float:
-    """Longest context in tokens without unseen angles; infinite if every pair completed a turn.
+    """Longest context in tokens without unseen angles.
+
+    Infinite if every pair completed a turn in training, or if none is met up to ``longest``.
 
     ``min(trained * inv_freq / scaled inv_freq)`` over the never-completed pairs. For a method whose
-    frequencies depend on the length: the last length before the first that meets an unseen angle,
-    searched up to ``longest``.
+    frequencies depend on the length: the last length before the first that meets an unseen angle.
     """
     slow = never_completed(rope, trained)
+    longest = params.whole("longest", longest, trained)
     if not slow.any():
         return math.inf
     if not scaling.depends_on_length:

@@ -13,6 +13,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 Scale = Literal["linear", "log"]
 
 WHOLE_BETWEEN = "{name} must be a whole number from {low} to {high}, got {got}"
@@ -20,6 +23,12 @@ WHOLE_AT_LEAST = "{name} must be a whole number of at least {low}, got {got}"
 REAL_BETWEEN = "{name} must be a number from {low} to {high}, got {got}"
 REAL_AT_LEAST = "{name} must be a finite number of at least {low}, got {got}"
 REAL_ABOVE = "{name} must be a finite number above {low}, got {got}"
+NUMBERS = "{name} must be finite numbers, got {got}"
+NUMBERS_AT_LEAST = "{name} must be finite numbers of at least {low}, got {got}"
+A_LIST = "{name} must be a list with one number per pair, got an array of shape {got}"
+
+# Above this a count is a slip, and an array of it fits no memory.
+LARGEST = 2**31 - 1
 
 
 class InvalidParameterError(ValueError):
@@ -38,12 +47,16 @@ def shown(value: object) -> str:
     """A value as a reader sees it: numbers with thousands separators, text in quotes, short."""
     if isinstance(value, bool) or value is None:
         return str(value)
-    if isinstance(value, int):
-        return f"{value:,}" if abs(value) < 10**15 else f"{value:.3g}"
+    if isinstance(value, (int, np.integer)):
+        value = int(value)
+        if abs(value) < 10**15:
+            return f"{value:,}"
+        return f"{value:.3g}" if value.bit_length() < 1000 else f"{value.bit_length():,} bits"
     if isinstance(value, float):
         if math.isfinite(value) and value == int(value) and abs(value) < 1e15:
             return f"{int(value):,}"
-        return f"{value:.6g}"
+        short = f"{value:.6g}"
+        return repr(float(value)) if float(short).is_integer() else short
     text = str(value)
     return repr(text if len(text) <= 40 else text[:39] + "…")
 
@@ -54,6 +67,8 @@ def whole(name: str, value: Any, low: int, high: int | None = None) -> int:
         number = None if isinstance(value, bool) else operator.index(value)
     except TypeError:
         number = None
+    if high is None and number is not None and number > LARGEST:
+        high = LARGEST
     if number is not None and number >= low and (high is None or number <= high):
         return number
     raise InvalidParameterError(
@@ -67,7 +82,7 @@ def real(
 ) -> float:
     """``value`` as a finite float in ``[low, high]``, or ``(low, high]`` if ``above``."""
     try:
-        number = math.nan if isinstance(value, (str, bytes, bool)) else float(value)
+        number = math.nan if isinstance(value, (str, bytes, bool, np.bool_)) else float(value)
     except (TypeError, ValueError, OverflowError):
         number = math.nan
     if math.isfinite(number) and low <= number <= high and not (above and number == low):
@@ -78,6 +93,32 @@ def real(
     raise InvalidParameterError(
         template, name=name, low=shown(low), high=shown(high), got=shown(value)
     )
+
+
+def numbers(name: str, value: Any, low: float = -math.inf) -> NDArray[np.float64]:
+    """``value`` as finite float64 numbers of at least ``low``, in the shape it came in."""
+    template = NUMBERS if math.isinf(low) else NUMBERS_AT_LEAST
+    try:
+        array = np.asarray(value)
+    except ValueError:  # rows of different lengths
+        array = np.asarray(None)
+    if array.dtype.kind not in "iuf":
+        raise InvalidParameterError(template, name=name, low=shown(low), got=shown(value))
+    found = array.astype(np.float64, copy=False)
+    wrong = ~(np.isfinite(found) & (found >= low))
+    if wrong.any():
+        raise InvalidParameterError(
+            template, name=name, low=shown(low), got=shown(float(found[wrong][0]))
+        )
+    return found
+
+
+def per_pair(name: str, value: Any) -> NDArray[np.float64]:
+    """``value`` as frequencies, one per pair, none of them negative."""
+    found = numbers(name, value, 0.0)
+    if found.ndim != 1 or not len(found):
+        raise InvalidParameterError(A_LIST, name=name, got=str(found.shape))
+    return found
 
 
 def even(name: str, value: Any, low: int = 2, high: int | None = None) -> int:
@@ -152,7 +193,7 @@ class Number:
             number: Any = float(text)
             if self.is_whole and number == int(number):
                 number = int(number)
-        except (ValueError, OverflowError):
+        except (TypeError, ValueError, OverflowError):
             number = text
         return self.check(number)
 
@@ -203,7 +244,7 @@ class Choice:
 
     def label_of(self, value: str) -> str:
         """What a reader sees for ``value``."""
-        return self.labels[self.options.index(value)]
+        return self.labels[self.options.index(self.check(value))]
 
 
 Parameter = Number | Choice

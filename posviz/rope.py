@@ -77,14 +77,15 @@ def rotary_dim(head_dim: int, partial_rotary_factor: float = 1.0) -> int:
 
 def wavelength(inv_freq: ArrayLike) -> NDArray[np.float64]:
     """Tokens per turn of each pair, ``2 pi / inv_freq``; infinite where a pair stands still."""
-    frequencies = np.asarray(inv_freq, dtype=np.float64)
+    frequencies = params.numbers("inv_freq", inv_freq, 0.0)
     with np.errstate(divide="ignore"):
         return np.asarray(2.0 * math.pi / frequencies)
 
 
 def turns(inv_freq: ArrayLike, seq_len: float) -> NDArray[np.float64]:
     """Turns that each pair makes within ``seq_len`` tokens."""
-    return np.asarray(seq_len * np.asarray(inv_freq, dtype=np.float64) / (2.0 * math.pi))
+    seq_len = params.real("seq_len", seq_len, 0.0)
+    return np.asarray(seq_len * params.numbers("inv_freq", inv_freq, 0.0) / (2.0 * math.pi))
 
 
 def rotate(
@@ -108,8 +109,8 @@ def rotate(
         RoFormer, equation 34; Hugging Face ``apply_rotary_pos_emb`` (half),
         Meta ``apply_rotary_emb`` (interleaved).
     """
-    vectors = np.asarray(x, dtype=np.float64)
-    frequencies = np.asarray(inv_freq, dtype=np.float64)
+    vectors = params.numbers("x", x)
+    frequencies = params.per_pair("inv_freq", inv_freq)
     params.one_of("layout", layout, LAYOUTS)
     width = 2 * len(frequencies)
     if vectors.ndim == 0 or vectors.shape[-1] < width:
@@ -119,10 +120,17 @@ def rotate(
             got=vectors.shape[-1] if vectors.ndim else 0,
         )
     first, second = pair_slices(width, layout)
-    angles = np.asarray(positions, dtype=np.float64)[..., None] * frequencies
+    angles = params.numbers("positions", positions)[..., None] * frequencies
     cos, sin = np.cos(angles), np.sin(angles)  # (..., rotary_dim // 2)
     a, b = vectors[..., first], vectors[..., second]
-    shape = (*np.broadcast_shapes(vectors.shape[:-1], angles.shape[:-1]), vectors.shape[-1])
+    try:
+        shape = (*np.broadcast_shapes(vectors.shape[:-1], angles.shape[:-1]), vectors.shape[-1])
+    except ValueError as mismatch:
+        raise params.InvalidParameterError(
+            "positions must be one per vector, {allowed} here, got {got}",
+            allowed=str(vectors.shape[:-1]),
+            got=str(angles.shape[:-1]),
+        ) from mismatch
     rotated = np.array(np.broadcast_to(vectors, shape))
     rotated[..., first] = a * cos - b * sin
     rotated[..., second] = a * sin + b * cos
@@ -154,7 +162,7 @@ def cosine_sums(inv_freq: ArrayLike, seq_len: int) -> NDArray[np.float64]:
     the live pictures need each whole distance, or the fast pairs would alias.
     """
     seq_len = params.whole("seq_len", seq_len, 1)
-    frequencies = np.asarray(inv_freq, dtype=np.float64)
+    frequencies = params.per_pair("inv_freq", inv_freq)
     block = math.isqrt(seq_len - 1) + 1
     coarse = np.arange(0, seq_len, block)[:, None] * frequencies  # (blocks, pairs)
     fine = np.arange(block)[:, None] * frequencies  # (block, pairs)
@@ -174,13 +182,14 @@ def random_scores(
         Barbero et al. 2024, "Round and Round We Go!", https://arxiv.org/abs/2410.06205,
         proposition 3.2.
     """
-    frequencies = np.asarray(inv_freq, dtype=np.float64)
-    rng = np.random.default_rng(seed)
+    frequencies = params.per_pair("inv_freq", inv_freq)
+    rng = np.random.default_rng(params.whole("seed", seed, 0))
     # Pairs first, so that a draw keeps its numbers while pairs are added behind them.
     draws = params.whole("draws", draws, 1)
     a, b, c, d = rng.standard_normal((len(frequencies), 4, draws)).transpose(1, 0, 2)
     along = a * c + b * d  # q = (a, b), k = (c, d) in each pair; (pairs, draws)
     across = b * c - a * d
-    angles = np.asarray(distance, dtype=np.float64)[:, None] * frequencies  # (distances, pairs)
+    distances = np.atleast_1d(params.numbers("distance", distance))
+    angles = distances[:, None] * frequencies  # (distances, pairs)
     scores: NDArray[np.float64] = np.cos(angles) @ along + np.sin(angles) @ across
     return scores.T / math.sqrt(2 * len(frequencies))

@@ -40,6 +40,11 @@ def _check_length(original_max_position_embeddings: int) -> None:
     params.whole("original_max_position_embeddings", original_max_position_embeddings, 1)
 
 
+def _check_seq_len(seq_len: int | None) -> None:
+    if seq_len is not None:
+        params.whole("seq_len", seq_len, 1)
+
+
 def _stretched_base(rope: RoPE, factor: float) -> float:
     """Base that keeps the fastest pair and slows the slowest by exactly ``factor``."""
     if rope.rotary_dim < 4:
@@ -48,7 +53,12 @@ def _stretched_base(rope: RoPE, factor: float) -> float:
             "no slower one to stretch, got {got}",
             got=rope.rotary_dim,
         )
-    return float(rope.rope_theta * factor ** (rope.rotary_dim / (rope.rotary_dim - 2)))
+    try:
+        return float(rope.rope_theta * factor ** (rope.rotary_dim / (rope.rotary_dim - 2)))
+    except OverflowError as overflow:
+        raise params.InvalidParameterError(
+            "factor must be small enough for a finite base, got {got}", got=params.shown(factor)
+        ) from overflow
 
 
 @dataclass(frozen=True)
@@ -60,6 +70,7 @@ class NoScaling:
 
     def frequencies(self, rope: RoPE, seq_len: int | None = None) -> Frequencies:
         """The frequencies as trained."""
+        _check_seq_len(seq_len)
         return rope.inv_freq, 1.0
 
 
@@ -80,6 +91,7 @@ class Linear:
 
     def frequencies(self, rope: RoPE, seq_len: int | None = None) -> Frequencies:
         """All pairs slowed alike."""
+        _check_seq_len(seq_len)
         return rope.inv_freq / self.factor, 1.0
 
 
@@ -101,6 +113,7 @@ class Ntk:
 
     def frequencies(self, rope: RoPE, seq_len: int | None = None) -> Frequencies:
         """Plain RoPE over the stretched base ``rope_theta * factor**(d / (d - 2))``."""
+        _check_seq_len(seq_len)
         return RoPE(rope.rotary_dim, _stretched_base(rope, self.factor)).inv_freq, 1.0
 
 
@@ -129,6 +142,7 @@ class DynamicNtk:
 
     def frequencies(self, rope: RoPE, seq_len: int | None = None) -> Frequencies:
         """Frequencies of a sequence of ``seq_len`` tokens; without one, as trained."""
+        _check_seq_len(seq_len)
         length = max(seq_len or 0, self.max_position_embeddings)
         growth = self.factor * length / self.max_position_embeddings - (self.factor - 1.0)
         return RoPE(rope.rotary_dim, _stretched_base(rope, growth)).inv_freq, 1.0
@@ -139,7 +153,9 @@ class Yarn:
     """YaRN: fast pairs kept, slow pairs divided by ``factor``, a ramp over pair index between.
 
     As released code has it (jquesnelle/yarn, Hugging Face ``_compute_yarn_parameters``): the paper's
-    ramp is linear in turns instead (equations 17-20), up to 77 % away in frequency.
+    ramp is linear in turns instead (equations 17-20), up to 77 % away in frequency. And where a
+    tiny base lets every pair turn more than ``beta_fast`` times, the code's clamp puts the end of
+    the ramp before its beginning, so that every pair is divided; the paper would keep them all.
 
     Attributes:
         factor: New context over trained context, at least 1.
@@ -169,8 +185,12 @@ class Yarn:
     def __post_init__(self) -> None:
         _check_factor(self.factor)
         _check_length(self.original_max_position_embeddings)
-        params.real("beta_slow", self.beta_slow, 0.0, above=True)
-        params.real("beta_fast", self.beta_fast, self.beta_slow)
+        params.real("beta_slow", self.beta_slow, 1e-6, 1e6)
+        params.real("beta_fast", self.beta_fast, self.beta_slow, 1e6)
+        if not isinstance(self.truncate, bool):
+            raise params.InvalidParameterError(
+                "truncate must be True or False, got {got}", got=params.shown(self.truncate)
+            )
         if self.attention_factor is not None:
             params.real("attention_factor", self.attention_factor, 0.0, above=True)
         for name in ("mscale", "mscale_all_dim"):
@@ -199,6 +219,7 @@ class Yarn:
 
     def frequencies(self, rope: RoPE, seq_len: int | None = None) -> Frequencies:
         """Blend of kept and divided frequencies, and the factor on cos and sin."""
+        _check_seq_len(seq_len)
         ramp = self.ramp(rope)
         inv_freq = rope.inv_freq * (1.0 - ramp) + rope.inv_freq / self.factor * ramp
         return inv_freq, self._attention_factor()
@@ -251,6 +272,7 @@ class Llama3:
 
     def frequencies(self, rope: RoPE, seq_len: int | None = None) -> Frequencies:
         """Blend of kept and divided frequencies; the attention factor is 1."""
+        _check_seq_len(seq_len)
         ramp = self.ramp(rope)
         return rope.inv_freq * (1.0 - ramp) + rope.inv_freq / self.factor * ramp, 1.0
 

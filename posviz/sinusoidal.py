@@ -78,6 +78,6 @@ def dot_product(
     ``PE[p] . PE[p + k]`` is the sum of ``cos(k * inv_freq)``; it does not depend on ``p``.
     """
     frequencies = inv_freq(params.even("d_model", d_model), base)
-    angles = np.asarray(distance, dtype=np.float64)[..., None] * frequencies
+    angles = params.numbers("distance", distance)[..., None] * frequencies
     total: NDArray[np.float64] = np.cos(angles).sum(axis=-1)
     return total

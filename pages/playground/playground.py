@@ -107,11 +107,13 @@ def draw(
     reading = say(
         "at {count} tokens RoPE with q = k stands at {same}, ALiBi at {straight}",
         count=number(far), same=number(float(same[far])),
-        straight=number(float((alibi.weights(slope, far, row) if weights else alibi.bias(slope, far)))),
+        straight=number(float(alibi.weights(slope, far, row) if weights else alibi.bias(slope, far))),
     )  # fmt: skip
     slow = int(extrapolation.never_completed(plain, trained).sum())
-    if math.isinf(usable):
+    if not slow:
         limit = say("no limit: every pair completes a turn in training")
+    elif math.isinf(usable):
+        limit = say("over {count} tokens", count=number(extrapolation.LONGEST))
     else:
         limit = say("{count} tokens, {ratio}× trained", count=number(math.floor(usable)),
                     ratio=f"{usable / trained:.3g}")  # fmt: skip

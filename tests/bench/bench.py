@@ -118,7 +118,11 @@ def measure(peer: Peer, page: Page, traffic: Traffic) -> None:
     handle = page.locator(peer.handle).first
     box = handle.bounding_box()
     assert box
-    share = float(handle.evaluate("node => getComputedStyle(node).getPropertyValue('--x') || (node.type === 'range' ? node.value : 0.5)"))
+    share = float(
+        handle.evaluate(
+            "node => getComputedStyle(node).getPropertyValue('--x') || (node.type === 'range' ? node.value : 0.5)"
+        )
+    )
     x, y = box["x"] + 8 + (box["width"] - 16) * share, box["y"] + box["height"] / 2
 
     page.mouse.move(x, y)

@@ -13,7 +13,7 @@ from typing import Any
 
 import dash
 import numpy as np
-import plotly.graph_objects as go
+import threadpoolctl
 from dash import Input, Output, dcc, html
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
@@ -22,6 +22,7 @@ from posviz import alibi, distance, extrapolation, rope
 from posviz.figures import playground, style
 from posviz.rope_scaling import Llama3, NoScaling
 
+threadpoolctl.threadpool_limits(1, user_api="blas")  # as in posviz/ui/live.py
 TRAINED = 8192
 
 
@@ -40,35 +41,45 @@ def in_colour(node: Any) -> Any:
     return node
 
 
-def clocks(inv_freq: np.ndarray, turns: np.ndarray, position: int) -> go.Figure:
-    """Sixteen small dials and a large one, trails and hands in Plotly."""
-    figure = go.Figure()
+def clocks(inv_freq: np.ndarray, turns: np.ndarray, position: int) -> dict[str, Any]:
+    """Sixteen small dials and a large one in ten traces: lines of one kind and colour are one."""
     last = len(inv_freq) - 1
-    shown = sorted({round(i * last / 15) for i in range(16)})
-    for place, pair in enumerate([*shown, min(35, last)]):
-        large = place == len(shown)
-        x0, y0, r = (2.0, 6.5, 2.0) if large else (place % 8 * 2.4, -(place // 8) * 3.0, 1.0)
-        angle = float(position * inv_freq[pair])
-        colour = style.COLOURS["turns" + str(sum(turns[pair] >= b for b in (1, 10, 100)))][0]
-        arc = np.linspace(0, angle % (2 * np.pi), 40)
-        ring = np.linspace(0, 2 * np.pi, 60)
-        for x, y, line in (
-            (x0 + 1.1 * r * np.sin(ring), y0 + 1.1 * r * np.cos(ring), {"color": "#ddd", "width": 1}),
-            (x0 + r * np.sin(arc), y0 + r * np.cos(arc), {"color": colour, "width": 4}),
-            (np.array([x0, x0 + r * np.sin(angle)]), np.array([y0, y0 + r * np.cos(angle)]),
-             {"color": colour, "width": 2}),
-        ):  # fmt: skip
-            figure.add_scatter(x=x, y=y, mode="lines", line=line, hoverinfo="skip")
-        figure.add_annotation(
-            x=x0, y=y0 - 1.5 * r, showarrow=False, text=style.tokens(2 * np.pi / inv_freq[pair])
-        )
-    figure.update_layout(
-        showlegend=False, margin={"l": 0, "r": 0, "t": 0, "b": 0}, uirevision="kept",
-        xaxis={"visible": False, "range": [-1.5, 18.5]},
-        yaxis={"visible": False, "range": [-5.5, 9.5], "scaleanchor": "x"},
-        plot_bgcolor="white", meta=position,
+    pairs = np.array([*sorted({round(i * last / 15) for i in range(16)}), min(35, last)])
+    place = np.arange(len(pairs))
+    radius = np.where(place == place[-1], 2.0, 1.0)[:, None]
+    x = np.where(place == place[-1], 2.0, place % 8 * 2.4)[:, None]
+    y = np.where(place == place[-1], 6.5, -(place // 8) * 3.0)[:, None]
+    angle = (position * inv_freq[pairs] % (2 * np.pi))[:, None]
+
+    def lines(rows: np.ndarray, at: np.ndarray, size: float, **line: Any) -> dict[str, Any]:
+        gap = np.full((len(rows), 1), np.nan)
+        xs = np.hstack([x[rows] + size * radius[rows] * np.sin(at), gap])
+        ys = np.hstack([y[rows] + size * radius[rows] * np.cos(at), gap])
+        return {"type": "scatter", "mode": "lines", "x": xs.ravel(), "y": ys.ravel(),
+                "line": line, "hoverinfo": "skip"}  # fmt: skip
+
+    ring = np.linspace(0, 2 * np.pi, 60) + 0 * x
+    data = [lines(place, ring, 1.1, color="#dddddd", width=1)]
+    kind = np.searchsorted([1.0, 10.0, 100.0], turns[pairs], side="right")
+    for shade in range(4):
+        rows = place[kind == shade]
+        colour = style.COLOURS[f"turns{shade}"][0]
+        arc = angle[rows] * np.linspace(0, 1, 40)
+        data.append(lines(rows, arc, 1.0, color=colour, width=4))
+        hand = lines(rows, angle[rows] + np.zeros((len(rows), 2)), 1.0, color=colour, width=2)
+        hand["x"][0::3], hand["y"][0::3] = x[rows, 0], y[rows, 0]
+        data.append(hand)
+    data.append(
+        {"type": "scatter", "mode": "text", "x": x.ravel(), "y": (y - 1.5 * radius).ravel(),
+         "text": [style.tokens(wave) for wave in 2 * np.pi / inv_freq[pairs]], "hoverinfo": "skip"}
     )  # fmt: skip
-    return figure
+    layout = {
+        "showlegend": False, "margin": {"l": 0, "r": 0, "t": 0, "b": 0}, "uirevision": "kept",
+        "xaxis": {"visible": False, "range": [-1.5, 18.5]},
+        "yaxis": {"visible": False, "range": [-5.5, 9.5], "scaleanchor": "x"},
+        "plot_bgcolor": "white",
+    }  # fmt: skip
+    return {"data": data, "layout": layout}
 
 
 def slider(name: str, low: float, high: float, step: float, value: float) -> html.Div:

@@ -201,13 +201,19 @@ class Slider {
   }
 
   hold() {
+    clearTimeout(this.settling);
     if (this.held) return;
     this.held = true;
     if (this.view) this.view.held += 1;
   }
 
+  // Streamlit hears of the value once it rests: its run would compete with the next key press.
   release() {
-    if (!this.held) return;
+    clearTimeout(this.settling);
+    if (this.held) this.settling = setTimeout(() => this.settle(), 250);
+  }
+
+  settle() {
     this.held = false;
     if (!this.view) return;
     this.view.held -= 1;
@@ -400,7 +406,9 @@ function plot(one, data, layout) {
   Promise.resolve(drawn).then(() => one.host.classList.remove("is-quick"));
 }
 
-const numbers = ({ bdata }) => new Float32Array(Uint8Array.from(atob(bdata), (c) => c.charCodeAt(0)).buffer);
+const bytes = (text) => Uint8Array.fromBase64?.(text) ?? Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+const numbers = ({ bdata }) => new Float32Array(bytes(bdata).buffer);
+const tenth = (value) => Math.round(value * 10) / 10;
 
 // Pixels of an axis as it stands now, zoomed or not.
 function axis(host, name, start, length) {
@@ -429,9 +437,10 @@ function quick(one, data, layout) {
     const points = [];
     const [at, of] = [numbers(xs), numbers(ys)];
     for (let i = 0, last; i < at.length; i++) {
-      const py = Math.min(Math.max(y(of[i]), -2000), 4000).toFixed(1);
-      if (line.shape === "hv" && i) points.push(`${x(at[i]).toFixed(1)} ${last}`);
-      points.push(`${x(at[i]).toFixed(1)} ${(last = py)}`);
+      const px = tenth(x(at[i]));
+      const py = tenth(Math.min(Math.max(y(of[i]), -2000), 4000));
+      if (line.shape === "hv" && i) points.push(px + " " + last);
+      points.push(px + " " + (last = py));
     }
     const path = points.join("L");
     if (fill === "tonexty") wanted.push({ d: `M${path}L${below}Z`, fill: fillcolor, stroke: "none" });
