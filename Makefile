@@ -1,24 +1,68 @@
-# The two commands of the README are `make run` and `make test`; both set themselves up.
+# `make run` and `make test` set up what they need; `make help` lists the rest.
 PYTHON ?= python3
+PORT ?= 8501
 VENV := .venv
 BIN := $(VENV)/bin
-PORT ?= 8501
-# A browser that is already there is used; see tests/find_chromium.sh.
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# Playwright's own browser, where Debian's cannot be installed, stays in the project.
+export PLAYWRIGHT_BROWSERS_PATH ?= $(CURDIR)/.browsers
 
-.PHONY: run test check unit e2e fix bench screenshots clean
+.PHONY: help run test lint types fix bench screenshots thorough clean
 
-run: $(VENV)/app  ## open the app
-	$(BIN)/streamlit run app.py --server.port $(PORT)
+help:  ## list the targets
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /: /' | column -t -s:
+
+run: $(VENV)/app  ## open the app at http://localhost:8501 (PORT=... for another)
+	$(BIN)/python -m streamlit run app.py --server.port $(PORT)
+
+test: $(VENV)/dev $(VENV)/chromium lint types  ## everything that guards a commit
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/dev
+	$(BIN)/mypy
+
+fix: $(VENV)/dev  ## format, and repair what the linter can
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+thorough: $(VENV)/dev  ## property tests with 2,000 examples each (minutes)
+	$(BIN)/python -m pytest -m "not e2e" --hypothesis-profile=thorough --timeout 900
+
+bench: $(VENV)/dev $(VENV)/chromium .venv-bench/dash  ## drag the playground and the same pictures in Dash
+	$(BIN)/python -m tests.bench.bench --peer-python .venv-bench/bin/python
+
+screenshots: $(VENV)/dev $(VENV)/chromium  ## pictures of the app for the README, in docs/screenshots
+	$(BIN)/python -m tests.screenshots
+
+clean:  ## remove the environments
+	rm -rf $(VENV) .venv-bench .browsers
 
 $(VENV)/python:
-	$(PYTHON) -c 'import sys; sys.exit("posviz needs Python 3.11 or newer, got " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
+	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("posviz needs Python 3.11 or newer, got " + sys.version.split()[0] + "; name another with PYTHON=...")'
 	$(PYTHON) -m venv $(VENV)
-	touch $@
+	@touch $@
 
 $(VENV)/app: $(VENV)/python requirements.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
-	touch $@
+	$(PIP) -r requirements.txt
+	@touch $@
 
 $(VENV)/dev: $(VENV)/app requirements-dev.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
-	touch $@
+	$(PIP) -r requirements-dev.txt
+	@touch $@
+
+# A Chromium: the system's, or Debian's package when root, or the one that Playwright brings.
+$(VENV)/chromium: $(VENV)/dev
+	@if command -v chromium chromium-browser >/dev/null; then true; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium >/dev/null; \
+	else $(BIN)/python -m playwright install chromium; fi
+	@touch $@
+
+.venv-bench/dash: tests/bench/requirements.txt
+	$(PYTHON) -m venv .venv-bench
+	.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check -r tests/bench/requirements.txt
+	@touch $@

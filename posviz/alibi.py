@@ -1,9 +1,9 @@
 """ALiBi: no position in the vectors, a penalty on the score that grows with distance.
 
 Source: Press et al. 2021, "Train Short, Test Long", https://arxiv.org/abs/2108.12409; slopes in
-the order of the released code (ofirpress/attention_with_linear_biases, fairseq/models/transformer.py
-``get_slopes``), which BLOOM and MPT follow. The paper's text gives ``2**(-8h/n)`` "for n heads";
-for a head count that is not a power of two no released model uses it.
+the order of the released code (ofirpress/attention_with_linear_biases, ``get_slopes`` in
+fairseq/models/transformer.py), which BLOOM and MPT follow. The paper's text gives ``2**(-8h/n)``
+"for n heads"; for a head count that is not a power of two no released model uses it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,10 @@ def slopes(num_heads: int) -> NDArray[np.float64]:
 
 
 def bias(slope: float, distance: ArrayLike) -> NDArray[np.float64]:
-    """What ALiBi adds to a scaled score at each ``distance`` (query minus key, tokens): 0 or less."""
+    """What ALiBi adds to a scaled score: ``-slope * distance``, 0 or less.
+
+    ``distance`` is query minus key in tokens, of any shape, 0 or more.
+    """
     slope = params.real("slope", slope, 0.0)
     return -slope * params.numbers("distance", distance, 0.0)
 

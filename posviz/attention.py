@@ -42,8 +42,7 @@ def softmax(scores: ArrayLike, axis: int = -1) -> NDArray[np.float64]:
             got=params.shown(float(highest[~np.isfinite(highest)][0])),
         )
     weights = np.exp(values - highest)
-    total: NDArray[np.float64] = np.sum(weights, axis=axis, keepdims=True)
-    return weights / total
+    return np.asarray(weights / np.sum(weights, axis=axis, keepdims=True))
 
 
 def causal_mask(q_len: int, k_len: int | None = None) -> NDArray[np.bool_]:

@@ -47,10 +47,12 @@ def rope_scores(
     return scale * rope.cosine_sums(inv_freq, seq_len)
 
 
-def sinusoidal_scores(seq_len: int, d_model: int, base: float = sinusoidal.BASE) -> NDArray[np.float64]:
+def sinusoidal_scores(
+    seq_len: int, d_model: int, base: float = sinusoidal.BASE
+) -> NDArray[np.float64]:
     """Scaled dot product of two sinusoidal encodings at every distance ``0 .. seq_len - 1``.
 
-    ``sum(cos(distance * inv_freq)) / sqrt(d_model)``: half of RoPE's q = k curve over the same base.
+    ``sum(cos(distance * inv_freq)) / sqrt(d_model)``: half of RoPE's q = k curve of that base.
     """
     frequencies = sinusoidal.inv_freq(params.even("d_model", d_model), base)
     return rope.cosine_sums(frequencies, seq_len) / math.sqrt(d_model)
@@ -83,4 +85,3 @@ def random_band(
     ordered = np.sort(scores, axis=0)
     tenth = draws // 10
     return np.stack([scores.mean(axis=0), ordered[tenth], ordered[-1 - tenth]])
-

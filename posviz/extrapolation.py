@@ -81,9 +81,7 @@ def unseen_share(
     return np.asarray(unseen(rope, scaled, trained, lengths).sum(axis=-1) / slow)
 
 
-def usable_context(
-    rope: RoPE, scaling: RopeScaling, trained: int, longest: int = LONGEST
-) -> float:
+def usable_context(rope: RoPE, scaling: RopeScaling, trained: int, longest: int = LONGEST) -> float:
     """Longest context in tokens without unseen angles.
 
     Infinite if every pair completed a turn in training, or if none is met up to ``longest``.

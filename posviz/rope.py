@@ -91,7 +91,7 @@ def turns(inv_freq: ArrayLike, seq_len: float) -> NDArray[np.float64]:
 def rotate(
     x: ArrayLike, positions: ArrayLike, inv_freq: ArrayLike, layout: Layout = "half"
 ) -> NDArray[np.float64]:
-    """``x`` with each pair turned by position x inv_freq; dimensions past the pairs stay as they are.
+    """``x`` with each pair turned by position x inv_freq; dimensions past the pairs stay.
 
     Args:
         x: Vectors ``(..., head_dim)``.
@@ -167,13 +167,13 @@ def cosine_sums(inv_freq: ArrayLike, seq_len: int) -> NDArray[np.float64]:
     coarse = np.arange(0, seq_len, block)[:, None] * frequencies  # (blocks, pairs)
     fine = np.arange(block)[:, None] * frequencies  # (block, pairs)
     sums = np.cos(coarse) @ np.cos(fine).T - np.sin(coarse) @ np.sin(fine).T  # (blocks, block)
-    return sums.ravel()[:seq_len]
+    return np.asarray(sums.ravel()[:seq_len])
 
 
 def random_scores(
     inv_freq: ArrayLike, distance: ArrayLike, draws: int, seed: int = 0
 ) -> NDArray[np.float64]:
-    """Scaled scores of random q and k at each distance, one row per draw, ``(draws, len(distance))``.
+    """Scaled scores of random q and k by distance, shape ``(draws, len(distance))``.
 
     q and k are independent standard normal vectors; the score ``q . R(distance) k`` is divided by
     ``sqrt(rotary_dim)``, so it has mean 0 and variance 1 at every distance: no decay.

@@ -152,8 +152,8 @@ class DynamicNtk:
 class Yarn:
     """YaRN: fast pairs kept, slow pairs divided by ``factor``, a ramp over pair index between.
 
-    As released code has it (jquesnelle/yarn, Hugging Face ``_compute_yarn_parameters``): the paper's
-    ramp is linear in turns instead (equations 17-20), up to 77 % away in frequency. And where a
+    As released code has it (jquesnelle/yarn, Hugging Face ``_compute_yarn_parameters``); the
+    paper's ramp is linear in turns (equations 17-20), up to 77 % away in frequency. And where a
     tiny base lets every pair turn more than ``beta_fast`` times, the code's clamp puts the end of
     the ramp before its beginning, so that every pair is divided; the paper would keep them all.
 

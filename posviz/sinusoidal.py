@@ -20,9 +20,7 @@ Spacing = Literal["paper", "tensor2tensor"]
 BASE = 10_000.0
 
 
-def inv_freq(
-    d_model: int, base: float = BASE, spacing: Spacing = "paper"
-) -> NDArray[np.float64]:
+def inv_freq(d_model: int, base: float = BASE, spacing: Spacing = "paper") -> NDArray[np.float64]:
     """Frequency of each sine in radians per token, fastest first, shape ``(ceil(d_model / 2),)``.
 
     ``spacing="paper"``: ``base**(-2i / d_model)``. ``spacing="tensor2tensor"``: geometric from 1
@@ -70,9 +68,7 @@ def table(
     return encoding
 
 
-def dot_product(
-    distance: ArrayLike, d_model: int, base: float = BASE
-) -> NDArray[np.float64]:
+def dot_product(distance: ArrayLike, d_model: int, base: float = BASE) -> NDArray[np.float64]:
     """Dot product of two encodings ``distance`` tokens apart: symmetric, ``d_model / 2`` at 0.
 
     ``PE[p] . PE[p + k]`` is the sum of ``cos(k * inv_freq)``; it does not depend on ``p``.

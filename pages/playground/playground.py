@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import streamlit as st
 
@@ -94,22 +95,24 @@ def draw(
     )  # fmt: skip
 
     usable = extrapolation.usable_context(plain, method, trained)
+    slow = int(extrapolation.never_completed(plain, trained).sum())
     lengths = trained * extrapolation.multiples()
-    shares = [extrapolation.unseen_share(plain, one, trained, lengths)
-              for one in (NoScaling(), method)]  # fmt: skip
     contexts = pictures.extrapolation(
-        extrapolation.multiples(), *shares, alibi.share_beyond_window(slope, lengths),
+        extrapolation.multiples(),
+        extrapolation.unseen_share(plain, NoScaling(), trained, lengths),
+        extrapolation.unseen_share(plain, method, trained, lengths),
+        alibi.share_beyond_window(slope, lengths),
         method=rope_type, method_label=label, usable=usable / trained, current=row / trained,
+        slow=slow, pairs=head_dim // 2,
         _=say,
     )  # fmt: skip
 
     far = min(trained, reach - 1)
+    at_far = alibi.weights(slope, far, row) if weights else alibi.bias(slope, far)
     reading = say(
         "at {count} tokens RoPE with q = k stands at {same}, ALiBi at {straight}",
-        count=number(far), same=number(float(same[far])),
-        straight=number(float(alibi.weights(slope, far, row) if weights else alibi.bias(slope, far))),
+        count=number(far), same=number(float(same[far])), straight=number(float(at_far)),
     )  # fmt: skip
-    slow = int(extrapolation.never_completed(plain, trained).sum())
     if not slow:
         limit = say("no limit: every pair completes a turn in training")
     elif math.isinf(usable):
@@ -120,7 +123,7 @@ def draw(
     caption = say(
         "Follow the orange clocks: {slow} of {pairs} pairs never complete a turn within the "
         "{trained} trained tokens. At position {position}, {beyond} of them stand at an angle that "
-        "training never met; under {method} all of them stay inside what they have met up to {limit}.",
+        "training never met; under {method} all stay inside what they have met up to {limit}.",
         slow=slow, pairs=head_dim // 2, trained=number(trained), position=number(position),
         beyond=int(unseen.sum()), method=label if rope_type != "default" else say("no scaling"),
         limit=limit if math.isfinite(usable) else say("any length"),
@@ -131,11 +134,12 @@ def draw(
         f"{number(float(plain.inv_freq[pair]))} → {label}: {number(float(inv_freq[pair]))} "
         f"&ensp; angle = {number(position)} × {number(float(inv_freq[pair]))} = {angle} rad"
     )
+    # fmt: off
     return {
         "rotations": live.drawing(dials),
         "attention": live.figure(curves, say("Attention by distance:") + " " + reading),
         "extrapolation": live.figure(contexts, say("Usable context with {method}: {limit}",
-                                                   method=label, limit=limit)),  # fmt: skip
+                                                   method=label, limit=limit)),
         "rotations:head": live.drawing(pictures.heading(
             say("Rotations"), say("angle = position × frequency, clockwise from the top"))),
         "attention:head": live.drawing(pictures.heading(say("Attention by distance"), reading, (
@@ -154,7 +158,8 @@ def draw(
         "caption": live.drawing(f'<p class="pv-caption">{caption}</p>'
                                 f'<p class="pv-formula">{formula}</p>'),
         "notice": live.drawing(f'<p class="pv-notice" role="alert">{notice}</p>' if notice else ""),
-    }  # fmt: skip
+    }
+    # fmt: on
 
 
 def readouts(
@@ -189,10 +194,10 @@ def playground() -> None:
     declared = view.declared(v)
     drawn = view.draw(**v)
 
-    def handle(name: str, **more: object) -> None:
+    def handle(name: str, **more: Any) -> None:
         page.handle(view, declared[name], v[name], **more)
 
-    def show(name: str, **more: object) -> None:
+    def show(name: str, **more: Any) -> None:
         page.picture(view, name, drawn[name], **more)
 
     with st.container(key="pv-choices", horizontal=True, vertical_alignment="bottom"):
@@ -208,7 +213,7 @@ def playground() -> None:
         handle("head_dim", unit="", play=True)
         handle("factor", play=True)
         handle("head", unit=say("of {count}", count=v["num_heads"]), play=True,
-               note=say("slope {slope}", slope=f"{alibi.slopes(v['num_heads'])[v['head'] - 1]:.4g}"))  # fmt: skip
+               note=drawn["note:head"])  # fmt: skip
     show("notice")
     left, right = st.columns([5, 8], gap="medium")
     with left.container(gap="xsmall"):

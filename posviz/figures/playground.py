@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from posviz.figures import style
 
-Floats = NDArray[np.float64]
+Floats = NDArray[np.floating[Any] | np.integer[Any]]
 Words = Callable[..., str]
 
 
@@ -62,7 +62,8 @@ def rotations(
         _: Translates labels.
     """
     arrays = (angle, trained_angle, wavelength, plain_wavelength, turns, is_unseen)
-    clocks = [_Clock(i, *row) for i, row in enumerate(zip(*(a.tolist() for a in arrays), strict=True))]
+    rows = zip(*(array.tolist() for array in arrays), strict=True)
+    clocks = [_Clock(i, *row) for i, row in enumerate(rows)]
     last = len(clocks) - 1
     shown = sorted({round(i * last / (_SHOWN - 1)) for i in range(_SHOWN)})
     buttons = "".join(_button(clocks[i], i == chosen, _) for i in shown)
@@ -136,15 +137,16 @@ def _about(clock: _Clock, last: int, _: Words) -> str:
     if clock.turns >= 1:
         seen = _("{turns} turns in training: every angle seen", turns=style.number(clock.turns))
     elif clock.is_unseen:
-        seen = _(
-            "unseen: training ended at {turns} turns", turns=style.number(clock.turns)
-        )
+        seen = _("unseen: training ended at {turns} turns", turns=style.number(clock.turns))
     else:
         seen = _("training saw up to {turns} turns", turns=style.number(clock.turns))
     state = ' class="is-unseen"' if clock.is_unseen else ""
     title = _("Pair {pair}", pair=clock.pair)
     place = _("0 is the fastest, {last} the slowest", last=last)
-    return f"<p><b>{title}</b> <small>{place}</small></p><p>{wavelength}</p><p>{angle}</p><p{state}>{seen}</p>"
+    return (
+        f"<p><b>{title}</b> <small>{place}</small></p><p>{wavelength}</p><p>{angle}</p>"
+        f"<p{state}>{seen}</p>"
+    )
 
 
 def _key(trained: int, _: Words) -> str:
@@ -248,18 +250,12 @@ def attention(
     low, high = (-8.0, 0.3) if as_weights else (-6.0, 18.0)
     shapes, notes = [], []
     for at, label, colour, dash in marks:
-        shown = max(at, 0.5) if log_axis else at
-        shapes.append({
-            "type": "line", "x0": shown, "x1": shown, "y0": 0, "y1": 1, "yref": "paper",
-            "line": {"color": style.colour(colour), "width": 1, "dash": dash},
-        })  # fmt: skip
-        notes.append({
-            "x": math.log10(shown) if log_axis else shown, "y": 1 if dash == "dot" else 0.9,
-            "yref": "paper", "text": label, "showarrow": False, "yanchor": "top",
-            "xanchor": "right" if at > 1.3 * trained ** (1 if log_axis else 1) else "left",
-            "xshift": -4 if at > 1.3 * trained else 4,
-            "font": {"size": 11, "color": style.colour(colour)},
-        })  # fmt: skip
+        place = max(at, 0.5) if log_axis else at
+        shapes.append(_upright(place, style.colour(colour), dash))
+        notes.append(
+            _note(math.log10(place) if log_axis else place, 1 if dash == "dot" else 0.9, label,
+                  style.colour(colour), leftwards=at > 1.3 * trained)
+        )  # fmt: skip
     xaxis: dict[str, Any] = {
         "title": {"text": _("distance between query and key, tokens")},
         "range": [0, furthest],
@@ -279,6 +275,19 @@ def attention(
     }
 
 
+def _upright(at: float, colour: str, dash: str) -> dict[str, Any]:
+    """A vertical line over the whole plot."""
+    return {"type": "line", "x0": at, "x1": at, "y0": 0, "y1": 1, "yref": "paper",
+            "line": {"color": colour, "width": 1, "dash": dash}}  # fmt: skip
+
+
+def _note(x: float, y: float, text: str, colour: str, *, leftwards: bool) -> dict[str, Any]:
+    """A label beside a vertical line; ``x`` in the axis's units, ``y`` as a share of the height."""
+    return {"x": x, "y": y, "yref": "paper", "text": text, "showarrow": False, "yanchor": "top",
+            "xanchor": "right" if leftwards else "left", "xshift": -4 if leftwards else 4,
+            "font": {"size": 11, "color": colour}}  # fmt: skip
+
+
 # -------------------------------------------------------------------------------- extrapolation
 
 
@@ -292,6 +301,8 @@ def extrapolation(
     method_label: str,
     usable: float,
     current: float,
+    slow: int,
+    pairs: int,
     _: Words,
 ) -> dict[str, Any]:
     """Share of slow pairs with unseen angles over the context length, a Plotly figure.
@@ -305,6 +316,8 @@ def extrapolation(
         method_label: What a reader calls it.
         usable: Estimated usable context, in trained contexts; may be infinite.
         current: Context up to the query, in trained contexts.
+        slow: Pairs without a whole turn in training, the 100 % of the shares.
+        pairs: All pairs.
         _: Translates labels.
     """
 
@@ -321,22 +334,22 @@ def extrapolation(
     ]
     if method != "default":
         data.append(line(method_label, method, scaled, shape="hv", width=2.5))
-    shapes, notes = [], []
-    marks = [(current, _("query, {count}×", count=style.tokens(current)), "accent", 0.72)]
-    if math.isfinite(usable):
+    # A context shorter than the trained one stands left of the axis; its label says how short.
+    within = "" if current >= 1.0 else "← "
+    marks = [(current, _("query, {count}×", count=f"{current:.3g}"), "accent", 0.72)]
+    if math.isfinite(usable) and usable <= 64.0:
         marks.append((usable, _("usable, {count}×", count=f"{usable:.3g}"), method, 0.5))
+    shapes, notes = [], []
     for at, label, colour, height in marks:
-        if not 1.0 <= at <= 64.0:
-            continue
-        shapes.append({
-            "type": "line", "x0": at, "x1": at, "y0": 0, "y1": 1, "yref": "paper",
-            "line": {"color": style.colour(colour), "width": 1},
-        })  # fmt: skip
-        notes.append({
-            "x": math.log10(at), "y": height, "yref": "paper", "text": label, "showarrow": False,
-            "xanchor": "right" if at > 30 else "left", "xshift": -4 if at > 30 else 4,
-            "yanchor": "top", "font": {"size": 11, "color": style.colour(colour)},
-        })  # fmt: skip
+        place = max(at, 1.0)
+        if at >= 1.0:
+            shapes.append(_upright(place, style.colour(colour), "solid"))
+        notes.append(
+            _note(math.log10(place), height, within * (at < 1.0) + label, style.colour(colour),
+                  leftwards=at > 30)
+        )  # fmt: skip
+    whole = _("100 % = {slow} of {pairs} pairs: no whole turn in training", slow=slow, pairs=pairs)
+    notes.append(_note(math.log10(64), 0.17, whole, style.colour("quiet"), leftwards=True))
     ticks = [1, 2, 4, 8, 16, 32, 64]
     xaxis = {
         "type": "log", "range": [math.log10(0.94), math.log10(66)], "tickvals": ticks,

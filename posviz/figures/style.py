@@ -83,7 +83,7 @@ def number(value: float) -> str:
 
 def layout(**changes: Any) -> dict[str, Any]:
     """The common Plotly layout, with ``changes``."""
-    axis = {
+    axis: dict[str, Any] = {
         "gridcolor": colour("grid"), "zeroline": False, "linecolor": colour("grid"),
         "tickfont": {"color": colour("quiet"), "size": 12}, "ticks": "outside",
         "tickcolor": colour("grid"), "ticklen": 4, "fixedrange": False,

@@ -194,8 +194,9 @@ def _component(function: str) -> Any:
     address lets browsers keep it until it changes.
     """
     version = hashlib.sha256((_STATIC / "live.js").read_bytes()).hexdigest()[:12]
+    path = f"live/static/live.js?{version}"
     code = (
-        f'const module = () => import(new URL("live/static/live.js?{version}", document.baseURI));\n'
+        f'const module = () => import(new URL("{path}", document.baseURI));\n'
         f"export default async (component) => (await module()).{function}(component);\n"
     )
     return st.components.v2.component(f"posviz_{function}", js=code, isolate_styles=False)
@@ -234,7 +235,7 @@ def slider(
     scale: str = "linear",
     play: bool = False,
     disabled: bool = False,
-    note: str | None = None,
+    note: Picture | None = None,
     view: View | None = None,
 ) -> float:
     """A slider that speaks while it moves; otherwise like ``st.slider``.
@@ -254,7 +255,7 @@ def slider(
         scale: ``linear`` or ``log``.
         play: Whether it has a play button.
         disabled: Whether it stands still.
-        note: First text of the line below it; the view's picture ``note:KEY`` moves it.
+        note: Line below it; with a view, the name of its picture is ``note:KEY``.
         view: View whose pictures follow it.
 
     Returns:
@@ -277,7 +278,7 @@ def slider(
             "name": key, "label": label, "low": min_value, "high": max_value, "step": step,
             "value": value, "unit": unit, "help": help, "scale": scale, "play": play,
             "disabled": disabled, "view": view.name if view else None,
-            "note": None if note is None else {"key": f"note:{key}", "text": note},
+            "note": None if note is None else {"key": f"note:{key}", **json.loads(note.json)},
             "words": {
                 "allowed": allowed, "typed": text.say("typed"),
                 "play": text.say("Play"), "pause": text.say("Pause"),

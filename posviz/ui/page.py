@@ -6,9 +6,9 @@ handle writes there, so that a link, a reload and a return from another page mea
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import streamlit as st
 
@@ -27,7 +27,8 @@ def frame() -> None:
 
 
 def _state(view: live.View) -> dict[str, str]:
-    return st.session_state.setdefault(f"posviz:{view.name}", {})
+    state: dict[str, str] = st.session_state.setdefault(f"posviz:{view.name}", {})
+    return state
 
 
 def open_view(view: live.View) -> None:
@@ -76,7 +77,7 @@ def handle(
     unit: str | None = None,
     play: bool = False,
     disabled: bool = False,
-    note: str | None = None,
+    note: live.Picture | None = None,
 ) -> None:
     """The live slider of a number."""
     assert isinstance(number, Number)
@@ -119,7 +120,7 @@ def choice(
     """A choice, as a list or as a row of segments; one that ``resets`` moves all handles."""
     assert isinstance(parameter, Choice)
     key = _widget(view, parameter, value)
-    show: Callable[..., object] = st.segmented_control if segmented else st.selectbox
+    show: Any = st.segmented_control if segmented else st.selectbox
     show(
         text.say(parameter.label), parameter.options, key=key, width=width,
         on_change=lambda: _chosen(view, parameter, key, resets),
@@ -135,13 +136,14 @@ def number_choice(
     value: float,
     usual: Sequence[float],
     *,
-    width: Width = "stretch",
+    width: int | Literal["stretch"] = "stretch",
 ) -> None:
     """A number chosen from the usual ones, and whatever the link or the model says."""
     assert isinstance(parameter, Number)
     key = _widget(view, parameter, value)
+    usual_and_own: set[float] = {*usual, value}
     st.selectbox(
-        text.say(parameter.label), sorted({*usual, value}), key=key, width=width,
+        text.say(parameter.label), sorted(usual_and_own), key=key, width=width,
         on_change=lambda: _chosen(view, parameter, key, False),
         format_func=lambda option: f"{option:,}", help=text.say(parameter.help),
     )  # fmt: skip

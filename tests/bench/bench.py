@@ -23,15 +23,19 @@ from tests.server import ROOT, free_port, posviz, serve
 
 PROBE = """
 (pictures) => {
-  const probe = (window.probe = { events: [], drawn: pictures.map(() => []), frames: 0, blank: 0, mixed: 0 });
+  const probe = (window.probe = {
+    events: [], drawn: pictures.map(() => []), frames: 0, blank: 0, mixed: 0,
+  });
   const hosts = pictures.map((selector) => document.querySelector(selector));
   let pending = new Set();
   hosts.forEach((host, i) => {
-    // A picture has changed when something inside it was drawn: attributes of its host do not count.
+    // A picture has changed when something in it was drawn: attributes of its host do not count.
     const drawn = ({ target, addedNodes }) =>
       target.closest?.("svg") || target.parentElement?.closest("svg") ||
       [...addedNodes].some((node) => node.matches?.("svg") || node.querySelector?.("svg"));
-    new MutationObserver((list) => list.some(drawn) && pending.add(i)).observe(host, { subtree: true, childList: true, attributes: true, characterData: true });
+    new MutationObserver((list) => list.some(drawn) && pending.add(i)).observe(host, {
+      subtree: true, childList: true, attributes: true, characterData: true,
+    });
   });
   const frame = () => {
     probe.frames += 1;
@@ -46,14 +50,17 @@ PROBE = """
       const box = host.getBoundingClientRect();
       const ink = host.querySelector("svg path[d], svg line");
       let opacity = 1;
-      for (let node = host; node; node = node.parentElement) opacity *= getComputedStyle(node).opacity;
+      for (let node = host; node; node = node.parentElement)
+        opacity *= getComputedStyle(node).opacity;
       if (!ink || box.height < 50 || opacity < 0.9) probe.blank += 1;
     }
     requestAnimationFrame(frame);
   };
   requestAnimationFrame(frame);
   for (const kind of ["pointermove", "keydown"])
-    window.addEventListener(kind, (event) => (event.buttons || kind === "keydown") && probe.events.push(event.timeStamp), true);
+    window.addEventListener(kind, (event) => {
+      if (event.buttons || kind === "keydown") probe.events.push(event.timeStamp);
+    }, true);
 }
 """
 
@@ -102,7 +109,8 @@ def latencies(page: Page) -> list[float]:
 
 def reset(page: Page) -> None:
     page.evaluate(
-        "Object.assign(probe, {events: [], drawn: probe.drawn.map(() => []), frames: 0, blank: 0, mixed: 0})"
+        "Object.assign(probe, {events: [], frames: 0, blank: 0, mixed: 0, "
+        "drawn: probe.drawn.map(() => [])})"
     )
 
 
@@ -118,11 +126,8 @@ def measure(peer: Peer, page: Page, traffic: Traffic) -> None:
     handle = page.locator(peer.handle).first
     box = handle.bounding_box()
     assert box
-    share = float(
-        handle.evaluate(
-            "node => getComputedStyle(node).getPropertyValue('--x') || (node.type === 'range' ? node.value : 0.5)"
-        )
-    )
+    # A native range spans its box; other libraries' thumb is the handle itself.
+    share = float(handle.evaluate("node => node.type === 'range' ? node.value : 0.5"))
     x, y = box["x"] + 8 + (box["width"] - 16) * share, box["y"] + box["height"] / 2
 
     page.mouse.move(x, y)

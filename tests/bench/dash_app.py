@@ -144,7 +144,8 @@ def draw(position: int, base: float, head_dim: int, factor: float, head: int) ->
         extrapolation.unseen_share(plain, method, TRAINED, lengths),
         alibi.share_beyond_window(slope, lengths), method="llama3", method_label="Llama 3",
         usable=extrapolation.usable_context(plain, method, TRAINED) / TRAINED,
-        current=(position + 1) / TRAINED, _=say,
+        current=(position + 1) / TRAINED,
+        slow=int(extrapolation.never_completed(plain, TRAINED).sum()), pairs=head_dim // 2, _=say,
     )  # fmt: skip
     dials = clocks(inv_freq, rope.turns(plain.inv_freq, TRAINED), position)
     return dials, in_colour(curves), in_colour(contexts)

@@ -1,0 +1,328 @@
+"""What only a browser shows: dragging, keys, links, layout, themes."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from tests.e2e.conftest import NARROW, Visit, visit
+
+pytestmark = pytest.mark.e2e
+
+HANDLES = ["position", "rope_theta", "head_dim", "factor", "head"]
+PICTURES = ["rotations", "attention", "extrapolation"]
+
+WATCH = """
+(pictures) => {
+  const hosts = pictures.map((key) => document.querySelector(`[data-key="${key}"]`));
+  const axes = () => [...document.querySelectorAll(".xtick text, .ytick text")].map(
+    (tick) => tick.textContent + tick.getAttribute("transform") + tick.getAttribute("x"));
+  const watch = (window.watch = {
+    changes: pictures.map(() => 0), blank: 0, faded: 0, moved: 0, frames: 0, on: true,
+  });
+  const first = JSON.stringify(axes());
+  const ink = (host) => [...host.querySelectorAll(
+      host.classList.contains("is-quick") ? ".pv-quick path" : ".js-line, .pv-hand, dd",
+  )];
+  // What is drawn, as text: a change that leaves the picture the same is none.
+  const seen = (host) => host.classList.contains("pv-markup")
+      ? host.innerHTML
+      : [...host.querySelectorAll(".pv-quick > g > *")].map((n) => n.outerHTML).join("");
+  const before = hosts.map(seen);
+  const frame = () => {
+    if (!watch.on) return;
+    watch.frames += 1;
+    hosts.forEach((host, i) => {
+      const now = seen(host);
+      if (now !== before[i]) watch.changes[i] += 1;
+      before[i] = now;
+      if (!ink(host).length) watch.blank += 1;
+      for (let node = host; node; node = node.parentElement)
+        if (getComputedStyle(node).opacity < 1) watch.faded += 1;
+    });
+    if (JSON.stringify(axes()) !== first) watch.moved += 1;
+    requestAnimationFrame(frame);
+  };
+  requestAnimationFrame(frame);
+}
+"""
+
+
+def track(page: Page, name: str) -> Locator:
+    return page.locator(f'[data-name="{name}"] input[type=range]')
+
+
+def typed(page: Page, name: str) -> Locator:
+    return page.locator(f'[data-name="{name}"] .pv-value input')
+
+
+def readout(page: Page, label: str) -> Locator:
+    return page.locator(".pv-lamp", has_text=label).locator("dd")
+
+
+def query(page: Page) -> dict[str, str]:
+    return {name: values[0] for name, values in parse_qs(urlsplit(page.url).query).items()}
+
+
+def grip(page: Page, name: str) -> tuple[float, float]:
+    """Where the thumb of a handle is."""
+    box = track(page, name).bounding_box()
+    assert box
+    share = float(track(page, name).evaluate("node => node.value"))
+    return box["x"] + 8 + (box["width"] - 16) * share, box["y"] + box["height"] / 2
+
+
+def test_a_deep_link_is_the_very_first_request_to_a_server(
+    browser: Browser, cold_address: str
+) -> None:
+    for tab in visit(browser, cold_address):
+        page = tab.open("/playground?position=2000&rope_type=yarn&factor=16")
+        expect(page.get_by_role("dialog")).to_have_count(0)
+        expect(typed(page, "position")).to_have_value("2,000")
+        expect(typed(page, "factor")).to_have_value("16")
+        expect(readout(page, "attention factor")).to_contain_text("1.277")
+        assert urlsplit(page.url).path == "/playground"
+
+
+def test_handles_and_pictures_are_in_view_without_scrolling(tab: Visit) -> None:
+    page = tab.open()
+    for selector in [f'[data-name="{name}"]' for name in HANDLES] + [
+        f'[data-key="{key}"]' for key in [*PICTURES, "lamps", "caption"]
+    ]:
+        box = page.locator(selector).bounding_box()
+        assert box, selector
+        assert box["x"] >= 0, selector
+        assert box["x"] + box["width"] <= 1440, selector
+        assert box["y"] >= 0, selector
+        assert box["y"] + box["height"] <= 900, selector
+
+
+# The head's slope moves ALiBi's curves and the slope among the readouts beneath the clocks.
+@pytest.mark.parametrize(
+    ("handle", "pictures"),
+    [(name, PICTURES) for name in HANDLES[:4]] + [("head", ["lamps", *PICTURES[1:]])],
+)
+def test_all_pictures_follow_while_a_handle_is_dragged(
+    tab: Visit, handle: str, pictures: list[str]
+) -> None:
+    page = tab.open("/playground?position=12000&head=28")
+    x, y = grip(page, handle)
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x - 4, y)
+    page.wait_for_timeout(400)
+    page.evaluate(WATCH, pictures)
+    for step in range(90):  # 3 s, 30 moves a second, to and fro over 90 pixels
+        page.mouse.move(x - 4 - 90 * (1 - abs(step % 60 / 30 - 1)), y)
+        page.wait_for_timeout(1000 / 30)
+    watch = page.evaluate("watch.on = false, watch")
+    page.mouse.up()
+    seconds = 3.0
+    # The head has 32 values, so it cannot change oftener than the mouse passes one.
+    least = 10 if handle != "head" else 4
+    assert min(watch["changes"]) / seconds >= least, watch
+    assert watch["blank"] == watch["faded"] == watch["moved"] == 0, watch
+
+
+def test_a_release_puts_the_value_into_the_link_and_leaves_no_history(tab: Visit) -> None:
+    page = tab.open()
+    entries = page.evaluate("history.length")
+    x, y = grip(page, "position")
+    page.mouse.move(x, y)
+    page.mouse.down()
+    for step in range(10):
+        page.mouse.move(x + 4 * step, y)
+    page.mouse.up()
+    page.wait_for_function("location.search.includes('position=')")
+    shown = typed(page, "position").input_value()
+    assert query(page) == {"position": shown.replace(",", "")}
+    assert page.evaluate("history.length") == entries
+    page.reload()
+    expect(typed(page, "position")).to_have_value(shown)
+
+
+def test_plotly_draws_the_value_that_stays(tab: Visit) -> None:
+    page = tab.open("/playground?head=20")
+    chart = page.locator('[data-key="attention"]')
+    track(page, "head").focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_selector('[data-key="attention"].is-quick', state="attached")
+    expect(chart).not_to_have_class(re.compile("is-quick"))
+    slope = page.evaluate(
+        """() => { const {x, y} = document.querySelector('[data-key="attention"]')._fullData
+            .find(({name}) => name === 'ALiBi'); return -y[100] / x[100]; }"""
+    )
+    assert slope == pytest.approx(2 ** (-21 / 4), rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("handle", "low", "high"),
+    [("position", "0", "32,768"), ("rope_theta", "10", "1,000,000,000"), ("head_dim", "2", "256"),
+     ("factor", "1", "64"), ("head", "1", "32"), ("pair", "0", "63"), ("shift", "0", "100,000")],
+)  # fmt: skip
+def test_keys_reach_both_ends_and_every_picture_stays(
+    tab: Visit, handle: str, low: str, high: str
+) -> None:
+    page = tab.open()
+    track(page, handle).focus()
+    for key, end in (("Home", low), ("End", high)):
+        page.keyboard.press(key)
+        expect(typed(page, handle)).to_have_value(end)
+        page.wait_for_function(f"location.search.includes('{handle}={end.replace(',', '')}')")
+        for picture in PICTURES:
+            expect(page.locator(f'[data-key="{picture}"] svg').first).to_be_visible()
+    expect(page.get_by_text("Traceback")).to_have_count(0)
+
+
+def test_arrows_step_and_pages_leap(tab: Visit) -> None:
+    page = tab.open()
+    track(page, "position").focus()
+    for key, value in (("ArrowRight", "1,025"), ("PageUp", "1,035"), ("ArrowLeft", "1,034")):
+        page.keyboard.press(key)
+        expect(typed(page, "position")).to_have_value(value)
+    assert track(page, "position").get_attribute("aria-valuetext") == "1,034 tokens"
+
+
+def test_a_number_can_be_typed_and_a_wrong_one_is_told(tab: Visit) -> None:
+    page = tab.open()
+    typed(page, "rope_theta").fill("1e6")
+    page.keyboard.press("Enter")
+    page.wait_for_function("location.search === '?rope_theta=1000000'")
+    typed(page, "rope_theta").fill("one")
+    page.keyboard.press("Enter")
+    problem = page.locator('[data-name="rope_theta"] [role=alert]')
+    expect(problem).to_have_text("Base must be a number from 10 to 1,000,000,000, got one")
+    expect(typed(page, "rope_theta")).to_have_value("1,000,000")
+
+
+def test_play_moves_a_handle_until_it_is_paused(tab: Visit) -> None:
+    page = tab.open()
+    page.get_by_role("button", name="Play: Position").click()
+    page.wait_for_function(
+        "document.querySelector('[data-name=position] .pv-value input').value !== '1,024'"
+    )
+    page.get_by_role("button", name="Pause: Position").click()
+    shown = typed(page, "position").input_value()
+    page.wait_for_function("location.search.includes('position=')")
+    expect(typed(page, "position")).to_have_value(shown)
+
+
+def test_a_model_moves_all_handles_and_yarn_keeps_its_own_keys(tab: Visit) -> None:
+    page = tab.open("/playground?position=3000&head=9&factor=3")
+    page.get_by_role("combobox", name="Model").click()
+    page.get_by_role("option", name="gpt-oss-20b").click()
+    for handle, value in (
+        ("rope_theta", "150,000"), ("head_dim", "64"), ("factor", "32"), ("head", "3"),
+    ):  # fmt: skip
+        expect(typed(page, handle)).to_have_value(value)
+    expect(readout(page, "attention factor")).to_contain_text("1.347")
+    # Pair 10 stands inside the ramp, which without truncation begins at 8.09 and ends at 17.40:
+    # its wavelength is 303.4 tokens; with the ends rounded it would be 315.8.
+    track(page, "pair").focus()
+    page.keyboard.press("Home")
+    for _ in range(10):
+        page.keyboard.press("ArrowRight")
+    expect(page.locator(".pv-enlarged")).to_contain_text("Pair 10")
+    plain = 150_000 ** (-20 / 64)
+    ramp = (10 - 8.092779) / (17.397970 - 8.092779)
+    wavelength = 2 * 3.141592653589793 / (plain * (1 - ramp) + plain / 32 * ramp)
+    expect(page.locator(".pv-enlarged")).to_contain_text(f"{wavelength:.0f} tokens a turn")
+
+
+def test_a_clock_that_is_clicked_is_enlarged_and_linked(tab: Visit) -> None:
+    page = tab.open()
+    page.locator('[data-set="pair=17"]').click()
+    expect(page.locator(".pv-enlarged")).to_contain_text("Pair 17")
+    page.wait_for_function("location.search === '?pair=17'")
+    expect(typed(page, "pair")).to_have_value("17")
+
+
+def test_switches_change_the_picture_and_the_link(tab: Visit) -> None:
+    page = tab.open()
+    page.get_by_role("radio", name="softmax weights").click()
+    page.wait_for_function("location.search === '?show=weights'")
+    expect(page.locator('[data-key="attention"] .ytitle')).to_have_text("weight")
+    page.get_by_role("radio", name="linear").click()
+    page.wait_for_function("location.search === '?axis=linear&show=weights'")
+    page.get_by_role("radio", name="YaRN").click()
+    expect(readout(page, "attention factor")).to_contain_text("1.208")
+
+
+WRONG = {
+    "head_dim=7": "head_dim must be even, because its dimensions rotate in pairs, got 7",
+    "head_dim=0": "head_dim must be a whole number from 2 to 256, got 0",
+    "rope_theta=1": "rope_theta must be a number from 10 to 1,000,000,000, got 1",
+    "rope_theta=-5": "got -5",
+    "factor=0.5": "factor must be a number from 1 to 64, got 0.5",
+    "factor=nan": "factor must be a number from 1 to 64, got nan",
+    "factor=inf": "got inf",
+    "position=abc": "position must be a whole number from 0 to 32,768, got 'abc'",
+    "position=99999999": "position must be a whole number from 0 to 32,768, got 99,999,999",
+    "position=1.5": "got 1.5",
+    "head=0": "head must be a whole number from 1 to 32, got 0",
+    "rope_type=magic": "rope_type must be one of default, linear, ntk, dynamic, yarn, llama3",
+    "model=GPT-9": "model must be one of Llama-3.1-8B-Instruct",
+    "axis=round": "axis must be one of log, linear, got 'round'",
+    "positon=5": "'positon' is not a parameter of this page",
+    "position=%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E": "got '<img src=x onerror=alert(1)>'",
+}
+
+
+@pytest.mark.parametrize("link", WRONG)
+def test_a_wrong_link_gets_a_sentence_and_the_default(tab: Visit, link: str) -> None:
+    page = tab.open(f"/playground?{link}&pair=5")
+    expect(page.get_by_text(WRONG[link])).to_be_visible()
+    expect(page.get_by_text("Traceback")).to_have_count(0)
+    expect(page.locator(".pv-enlarged")).to_contain_text("Pair 5")  # the rest of the link counts
+    page.wait_for_function("location.search === '?pair=5'")
+
+
+def test_a_method_that_cannot_be_says_why(tab: Visit) -> None:
+    page = tab.open("/playground?rope_type=ntk&head_dim=2")
+    sentence = page.get_by_text("NTK scaling needs a rotary_dim of at least 4")
+    expect(sentence).to_be_visible()
+    track(page, "head_dim").focus()
+    page.keyboard.press("ArrowRight")
+    expect(sentence).to_have_count(0)
+
+
+def test_a_phone_needs_no_sideways_scroll_and_keeps_the_handles(tab: Visit) -> None:
+    page = tab.page
+    page.set_viewport_size(NARROW)
+    tab.open()
+    wide = page.evaluate(
+        """() => [...document.querySelectorAll('.stMain *')].filter((node) => {
+          const box = node.getBoundingClientRect();
+          return box.width && box.right > innerWidth + 1 && !node.closest('svg, .modebar');
+        }).map((node) => node.className)"""
+    )
+    assert wide == []
+    page.locator('[data-key="extrapolation"]').scroll_into_view_if_needed()
+    for name in HANDLES:
+        expect(track(page, name)).to_be_in_viewport()
+    rows = {round(box["y"]) for name in HANDLES if (box := track(page, name).bounding_box())}
+    assert len(rows) == 2
+
+
+def test_the_dark_theme_recolours_charts_and_drawings(dark_tab: Visit, tab: Visit) -> None:
+    ink = {}
+    for name, one in (("dark", dark_tab), ("light", tab)):
+        page = one.open()
+        ink[name] = page.evaluate(
+            """() => ['[data-key="attention"] .js-line:last-child', '.pv-hand'].map(
+              (selector) => getComputedStyle(document.querySelector(selector)).stroke)"""
+        )
+    assert ink["dark"] == ["rgb(149, 157, 166)", "rgb(155, 211, 245)"] or all(
+        a != b for a, b in zip(ink["dark"], ink["light"], strict=True)
+    )
+
+
+def test_pictures_have_text_alternatives_with_numbers(tab: Visit) -> None:
+    page = tab.open()
+    attention = page.get_by_role("img", name=re.compile("Attention by distance: at 8,192 tokens"))
+    expect(attention).to_have_count(1)
+    expect(page.get_by_role("img", name=re.compile("Llama 3: 65,536 tokens"))).to_have_count(1)
+    expect(page.get_by_role("button", name=re.compile("^Pair 0: 6.28 tokens"))).to_have_count(1)
