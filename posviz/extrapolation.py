@@ -111,6 +111,11 @@ def usable_context(rope: RoPE, scaling: RopeScaling, trained: int, longest: int 
     return float(low)
 
 
-def multiples(count: int = 145) -> NDArray[np.float64]:
-    """Context lengths from 1 to 64 trained contexts, equal steps of ratio."""
-    return np.geomspace(1.0, 64.0, count)
+def multiples(*limits: float, count: int = 145) -> NDArray[np.float64]:
+    """Context lengths from 1 to 64 trained contexts, ascending, equal steps of ratio.
+
+    Each of ``limits``, in trained contexts, gets a length just beyond it, so that a share that
+    jumps there jumps there in a picture too.
+    """
+    beyond = [limit * (1.0 + 1e-6) for limit in limits if 1.0 <= limit < 64.0]
+    return np.sort(np.concatenate([np.geomspace(1.0, 64.0, count), beyond]))

@@ -10,7 +10,7 @@ import streamlit as st
 from posviz import alibi, distance, extrapolation, invariants, params, presets, rope
 from posviz.attention import softmax
 from posviz.figures import playground as pictures
-from posviz.figures.style import number, tokens
+from posviz.figures.style import number, plain_text, tokens
 from posviz.rope_scaling import NoScaling, scaling
 from posviz.ui import live, page
 from posviz.ui.text import complaint, say, section
@@ -28,7 +28,7 @@ def parameters(v: live.Values) -> Iterator[params.Parameter]:
                         "A released model; choosing one moves all handles.")  # fmt: skip
     model = presets.get(v["model"])
     yield params.Choice("rope_type", "Method", model.rope_type, tuple(METHODS),
-                        tuple(METHODS.values()), "How RoPE is stretched.")  # fmt: skip
+                        tuple(METHODS.values()), "")  # fmt: skip
     yield replace(params.TRAINED_CONTEXT, default=model.original_max_position_embeddings)
     yield params.POSITION.within(high=4 * v["original_max_position_embeddings"])
     yield replace(params.ROPE_THETA, default=model.rope_theta or params.ROPE_THETA.default)
@@ -96,9 +96,10 @@ def draw(
 
     usable = extrapolation.usable_context(plain, method, trained)
     slow = int(extrapolation.never_completed(plain, trained).sum())
-    lengths = trained * extrapolation.multiples()
+    multiples = extrapolation.multiples(1.0, usable / trained)
+    lengths = trained * multiples
     contexts = pictures.extrapolation(
-        extrapolation.multiples(),
+        multiples,
         extrapolation.unseen_share(plain, NoScaling(), trained, lengths),
         extrapolation.unseen_share(plain, method, trained, lengths),
         alibi.share_beyond_window(slope, lengths),
@@ -108,10 +109,11 @@ def draw(
     )  # fmt: skip
 
     far = min(trained, reach - 1)
-    at_far = alibi.weights(slope, far, row) if weights else alibi.bias(slope, far)
+    at_far = float(alibi.weights(slope, far, row) if weights else alibi.bias(slope, far))
+    straight_at_far = number(at_far) if at_far or far == 0 else say("less than 10<sup>−300</sup>")
     reading = say(
-        "at {count} tokens RoPE with q = k stands at {same}, ALiBi at {straight}",
-        count=number(far), same=number(float(same[far])), straight=number(float(at_far)),
+        "at {count} tokens: RoPE with q = k {same}, ALiBi {straight}",
+        count=number(far), same=number(float(same[far])), straight=straight_at_far,
     )  # fmt: skip
     if not slow:
         limit = say("no limit: every pair completes a turn in training")
@@ -137,7 +139,7 @@ def draw(
     # fmt: off
     return {
         "rotations": live.drawing(dials),
-        "attention": live.figure(curves, say("Attention by distance:") + " " + reading),
+        "attention": live.figure(curves, say("Attention by distance:") + " " + plain_text(reading)),
         "extrapolation": live.figure(contexts, say("Usable context with {method}: {limit}",
                                                    method=label, limit=limit)),
         "rotations:head": live.drawing(pictures.heading(
@@ -148,10 +150,12 @@ def draw(
             (say("ALiBi, head {head}", head=head), "alibi", "dash"),
             (say("sinusoidal, base 10,000"), "sinusoidal", "dot")))),
         "extrapolation:head": live.drawing(pictures.heading(
-            say("Extrapolation"), say("usable context by geometry: {limit}", limit=limit), (
+            say("Extrapolation"),
+            say("geometry, not model quality: usable up to {limit}", limit=limit), (
                 (say("{method}: slow pairs at unseen angles", method=label), rope_type, "solid"),
                 (say("the same without scaling"), "default", "dot"),
-                (say("context beyond ALiBi head {head}", head=head), "alibi", "dash")))),
+                (say("context beyond the 99 % window of ALiBi head {head}", head=head),
+                 "alibi", "dash")))),
         "lamps": live.drawing(pictures.lamps(
             readouts(inv_freq, position, shift, attention_factor, slope, limit))),
         "note:head": live.drawing(say("slope {slope}", slope=f"{slope:.4g}")),
@@ -200,7 +204,7 @@ def playground() -> None:
     def show(name: str, **more: Any) -> None:
         page.picture(view, name, drawn[name], **more)
 
-    with st.container(key="pv-choices", horizontal=True, vertical_alignment="bottom"):
+    with st.container(key="pv-choices", horizontal=True, vertical_alignment="top"):
         page.choice(view, declared["model"], v["model"], resets=True, width=220)
         page.choice(view, declared["rope_type"], v["rope_type"], segmented=True, width="content")
         page.number_choice(view, declared["original_max_position_embeddings"],

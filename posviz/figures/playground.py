@@ -251,10 +251,12 @@ def attention(
     shapes, notes = [], []
     for at, label, colour, dash in marks:
         place = max(at, 0.5) if log_axis else at
+        # A label stands right of its line while there is room for it.
+        crowded = place > furthest / (5.0 if log_axis else 1.25)
         shapes.append(_upright(place, style.colour(colour), dash))
         notes.append(
             _note(math.log10(place) if log_axis else place, 1 if dash == "dot" else 0.9, label,
-                  style.colour(colour), leftwards=at > 1.3 * trained)
+                  style.colour(colour), leftwards=crowded)
         )  # fmt: skip
     xaxis: dict[str, Any] = {
         "title": {"text": _("distance between query and key, tokens")},
@@ -268,7 +270,8 @@ def attention(
         }  # fmt: skip
     yaxis: dict[str, Any] = {"title": {"text": name}, "range": [low, high]}
     if as_weights:
-        yaxis |= {"type": "log", "dtick": 2, "exponentformat": "power", "showexponent": "all"}
+        yaxis |= {"type": "log", "tickvals": [1.0, 1e-2, 1e-4, 1e-6, 1e-8],
+                  "ticktext": ["1", "10⁻²", "10⁻⁴", "10⁻⁶", "10⁻⁸"]}  # fmt: skip
     return {
         "data": data,
         "layout": style.layout(xaxis=xaxis, yaxis=yaxis, shapes=shapes, annotations=notes),
@@ -349,7 +352,7 @@ def extrapolation(
                   leftwards=at > 30)
         )  # fmt: skip
     whole = _("100 % = {slow} of {pairs} pairs: no whole turn in training", slow=slow, pairs=pairs)
-    notes.append(_note(math.log10(64), 0.17, whole, style.colour("quiet"), leftwards=True))
+    notes.append(_note(math.log10(64), 0.9, whole, style.colour("quiet"), leftwards=True))
     ticks = [1, 2, 4, 8, 16, 32, 64]
     xaxis = {
         "type": "log", "range": [math.log10(0.94), math.log10(66)], "tickvals": ticks,

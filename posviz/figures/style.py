@@ -7,6 +7,7 @@ more. One colour per encoding and one per scaling method, everywhere.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 # name: (on white, on black)
@@ -79,6 +80,11 @@ def number(value: float) -> str:
         return f"{mantissa}×10<sup>{int(exponent)}</sup>".replace("-", "−")
     text = f"{value:,.0f}" if size >= 100 or value == int(value) else f"{value:.3g}"
     return text.replace("-", "−")
+
+
+def plain_text(markup: str) -> str:
+    """A sentence without its markup, for text alternatives."""
+    return re.sub(r"<sup>(.*?)</sup>", r"^\1", markup)
 
 
 def layout(**changes: Any) -> dict[str, Any]:

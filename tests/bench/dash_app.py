@@ -137,13 +137,15 @@ def draw(position: int, base: float, head_dim: int, factor: float, head: int) ->
         distance.envelope(distance.sinusoidal_scores(4 * TRAINED + 1, head_dim), starts),
         trained=TRAINED, position=position, log_axis=True, as_weights=False, _=say,
     )  # fmt: skip
-    lengths = TRAINED * extrapolation.multiples()
+    usable = extrapolation.usable_context(plain, method, TRAINED) / TRAINED
+    multiples = extrapolation.multiples(1.0, usable)
+    lengths = TRAINED * multiples
     contexts = playground.extrapolation(
-        extrapolation.multiples(),
+        multiples,
         extrapolation.unseen_share(plain, NoScaling(), TRAINED, lengths),
         extrapolation.unseen_share(plain, method, TRAINED, lengths),
         alibi.share_beyond_window(slope, lengths), method="llama3", method_label="Llama 3",
-        usable=extrapolation.usable_context(plain, method, TRAINED) / TRAINED,
+        usable=usable,
         current=(position + 1) / TRAINED,
         slow=int(extrapolation.never_completed(plain, TRAINED).sum()), pairs=head_dim // 2, _=say,
     )  # fmt: skip
