@@ -72,16 +72,20 @@ def random_band(
         inv_freq: Frequency of each pair.
         distance: Distances in tokens.
         attention_factor: Factor on cos and sin.
-        row: If given, softmax weights in a causal row of so many keys instead of scores. Every
-            other key of the row is taken as random too, at its expectation ``exp(variance / 2)``,
-            so the mean weight is close to ``1 / row`` at each distance.
+        row: If given, softmax weights in a causal row of so many keys instead of scores. The
+            other keys are random too, each with a key of its own; in rows of over 256 their sum
+            stands at its expectation, ``exp(variance / 2)`` each. The mean weight is ``1 / row``
+            at each distance, but for the chance of the draws.
         draws: How many pairs of random vectors.
     """
     scores = attention_factor**2 * rope.random_scores(inv_freq, distance, draws)
     if row is not None:
-        own = np.exp(scores)
-        others = (params.whole("row", row, 1) - 1) * math.exp(attention_factor**4 / 2.0)
-        scores = own / (own + others)
+        own, others = np.exp(scores), params.whole("row", row, 1) - 1
+        sums = np.full((draws, 1), others * math.exp(attention_factor**4 / 2.0))
+        if row <= 256:
+            keys = np.random.default_rng(1).standard_normal((draws, others))
+            sums = np.exp(attention_factor**2 * keys).sum(axis=1, keepdims=True)
+        scores = own / (own + sums)
     ordered = np.sort(scores, axis=0)
     tenth = draws // 10
     return np.stack([scores.mean(axis=0), ordered[tenth], ordered[-1 - tenth]])

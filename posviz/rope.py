@@ -175,8 +175,9 @@ def random_scores(
 ) -> NDArray[np.float64]:
     """Scaled scores of random q and k by distance, shape ``(draws, len(distance))``.
 
-    q and k are independent standard normal vectors; the score ``q . R(distance) k`` is divided by
-    ``sqrt(rotary_dim)``, so it has mean 0 and variance 1 at every distance: no decay.
+    k is a standard normal vector, q a random direction of length ``sqrt(rotary_dim)``; the score
+    ``q . R(distance) k`` is divided by ``sqrt(rotary_dim)``, so it is standard normal at every
+    distance and for every dimension: no decay.
 
     Source:
         Barbero et al. 2024, "Round and Round We Go!", https://arxiv.org/abs/2410.06205,
@@ -187,9 +188,9 @@ def random_scores(
     # Pairs first, so that a draw keeps its numbers while pairs are added behind them.
     draws = params.whole("draws", draws, 1)
     a, b, c, d = rng.standard_normal((len(frequencies), 4, draws)).transpose(1, 0, 2)
-    along = a * c + b * d  # q = (a, b), k = (c, d) in each pair; (pairs, draws)
-    across = b * c - a * d
+    length = np.sqrt(np.sum(a**2 + b**2, axis=0))  # (draws,)
+    along = (a * c + b * d) / length  # q = (a, b), k = (c, d) in each pair; (pairs, draws)
+    across = (b * c - a * d) / length
     distances = np.atleast_1d(params.numbers("distance", distance))
     angles = distances[:, None] * frequencies  # (distances, pairs)
-    scores: NDArray[np.float64] = np.cos(angles) @ along + np.sin(angles) @ across
-    return scores.T / math.sqrt(2 * len(frequencies))
+    return np.asarray((np.cos(angles) @ along + np.sin(angles) @ across).T)

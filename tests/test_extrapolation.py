@@ -171,9 +171,18 @@ def test_dynamic_search_stops_at_the_longest_context_asked_for():
 
 
 def test_multiples_run_from_the_trained_context_to_64_of_it():
-    ratios = multiples(7)
+    ratios = multiples(count=7)
     np.testing.assert_allclose(ratios, [1, 2, 4, 8, 16, 32, 64])
     assert (multiples()[0], multiples()[-1]) == (1.0, 64.0), "the ends are exact"
+
+
+def test_multiples_have_a_length_just_beyond_each_limit_that_is_in_range():
+    lengths = multiples(1.0, 5.3, 64.0, math.inf, count=7)
+    np.testing.assert_allclose(lengths, [1, 1, 2, 4, 5.3, 8, 16, 32, 64], rtol=1e-5)
+    assert lengths[1] > 1.0
+    assert lengths[4] > 5.3
+    share = unseen_share(LLAMA, Linear(5.3), 4096, 4096 * lengths)
+    np.testing.assert_array_equal(share, [0, 0, 0, 0, 1, 1, 1, 1, 1])
 
 
 # Errors.

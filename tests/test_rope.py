@@ -304,11 +304,14 @@ def test_a_random_score_turns_by_distance_times_frequency(frequency, distance, s
 
 def test_a_draw_stays_the_same_vector_as_pairs_are_added():
     distances = np.arange(50)
-    few = rope.random_scores([1.0, 0.1], distances, 3) * math.sqrt(4)
-    more = rope.random_scores([1.0, 0.1, 0.0], distances, 3) * math.sqrt(6)
-    added = more - few
-    np.testing.assert_allclose(added, np.broadcast_to(added[:, :1], added.shape), atol=1e-12)
-    assert np.all(np.abs(added[:, 0]) > 1e-6)
+    few = rope.random_scores([1.0, 0.1], distances, 3)
+    more = rope.random_scores([1.0, 0.1, 0.0], distances, 3)
+    # A pair that stands still adds a constant, and lengthens q, which divides all the scores.
+    for two, three in zip(few, more, strict=True):
+        shrunk, constant = np.polyfit(two, three, 1)
+        np.testing.assert_allclose(three, shrunk * two + constant, atol=1e-12)
+        assert 0 < shrunk < 1
+        assert abs(constant) > 1e-6
 
 
 def test_the_same_seed_draws_the_same_scores_and_another_does_not():

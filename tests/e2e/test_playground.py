@@ -322,7 +322,9 @@ def test_the_dark_theme_recolours_charts_and_drawings(dark_tab: Visit, tab: Visi
 
 def test_pictures_have_text_alternatives_with_numbers(tab: Visit) -> None:
     page = tab.open()
-    attention = page.get_by_role("img", name=re.compile("Attention by distance: at 8,192 tokens: RoPE with q = k 5.18"))
+    attention = page.get_by_role(
+        "img", name=re.compile("Attention by distance: at 8,192 tokens: RoPE with q = k 5.18")
+    )
     expect(attention).to_have_count(1)
     expect(page.get_by_role("img", name=re.compile("Llama 3: 65,536 tokens"))).to_have_count(1)
     expect(page.get_by_role("button", name=re.compile("^Pair 0: 6.28 tokens"))).to_have_count(1)

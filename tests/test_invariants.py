@@ -1,0 +1,31 @@
+"""The lamps: identities that hold on random vectors."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from posviz import invariants, rope
+
+
+@given(position=st.integers(0, 524_288), pairs=st.integers(1, 128), seed=st.integers(0, 99))
+def test_rotation_keeps_the_norm(position: int, pairs: int, seed: int) -> None:
+    before, after = invariants.norms(rope.inv_freq(2 * pairs, 1e4), position, seed)
+    assert after == pytest.approx(before, rel=1e-12)
+
+
+@given(
+    q=st.integers(0, 500_000), k=st.integers(0, 500_000), shift=st.integers(0, 100_000),
+    pairs=st.integers(1, 128),
+)  # fmt: skip
+def test_a_common_shift_keeps_the_score(q: int, k: int, shift: int, pairs: int) -> None:
+    score, shifted = invariants.shifted_scores(rope.inv_freq(2 * pairs, 1e4), q, k, shift)
+    assert shifted == pytest.approx(score, abs=1e-8)
+
+
+def test_the_score_does_change_when_only_the_query_moves() -> None:
+    inv_freq = rope.inv_freq(128, 1e4)
+    here, _ = invariants.shifted_scores(inv_freq, 100, 0, 0)
+    there, _ = invariants.shifted_scores(inv_freq, 101, 0, 0)
+    assert abs(here - there) > 1e-3

@@ -1,0 +1,165 @@
+"""The playground's view over all its parameters, without a browser."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+from streamlit.testing.v1 import AppTest
+
+from posviz import params, presets
+from posviz.ui import live
+from tests.server import ROOT
+
+CHARTS = ("attention", "extrapolation")
+
+
+def content(drawn: dict[str, live.Picture]) -> dict[str, Any]:
+    return {key: json.loads(one.json) for key, one in drawn.items()}
+
+
+def numbers(array: dict[str, str]) -> np.ndarray:
+    return np.frombuffer(base64.b64decode(array["bdata"]), dtype="<f4")
+
+
+def any_values(draw: Any, view: live.View) -> live.Values:
+    """Values over the declared ranges, the ends as likely as the rest."""
+    values: live.Values = {}
+    for parameter in view.parameters(values):
+        if isinstance(parameter, params.Choice):
+            values[parameter.name] = draw(st.sampled_from(parameter.options))
+            continue
+        low, high, step = parameter.low, parameter.high, parameter.step
+        if parameter.is_whole:
+            inner: Any = st.integers(int(low), int(high)).map(
+                lambda n, low=low, step=step: int(low + (n - low) // step * step)
+            )
+            ends = [int(low), int(high)]
+        else:
+            inner, ends = st.floats(low, high), [low, high]
+        values[parameter.name] = draw(st.one_of(st.sampled_from(ends), inner))
+    return values
+
+
+@given(data=st.data())
+def test_every_view_can_be_drawn_and_linked(playground: live.View, data: st.DataObject) -> None:
+    values = any_values(data.draw, playground)
+    assert playground.read(playground.query(values)) == (values, [])
+    slots = content(playground.draw(**values))
+    for key in CHARTS:
+        go.Figure({name: slots[key]["figure"][name] for name in ("data", "layout")})  # validates
+        for trace in slots[key]["figure"]["data"]:
+            x, y = numbers(trace["x"]), numbers(trace["y"])
+            assert len(x) == len(y) > 0
+            assert np.isfinite(x).all()
+            assert np.isfinite(y).all()
+            assert np.all(np.diff(x) >= 0)
+    for key, slot in slots.items():
+        words = slot.get("markup", slot.get("alt"))
+        assert " nan" not in words, key
+        assert ">nan" not in words, key
+        assert "inf " not in words, key
+
+
+@pytest.mark.parametrize("model", presets.PLAYGROUND)
+def test_a_link_to_a_model_needs_nothing_else(playground: live.View, model: str) -> None:
+    values, problems = playground.read({"model": model})
+    assert not problems
+    preset = presets.get(model)
+    assert values["head_dim"] == preset.head_dim
+    assert values["rope_type"] == preset.rope_type
+    assert values["factor"] == (preset.factor or 1.0)
+    assert values["original_max_position_embeddings"] == preset.original_max_position_embeddings
+    assert set(playground.query(values)) <= {"model"}
+
+
+WRONG = {
+    "head_dim": ["7", "0", "-2", "1e9", "nan", "", "two"],
+    "rope_theta": ["1", "0", "-1", "nan", "inf", "abc"],
+    "factor": ["0.5", "65", "nan", "-inf", "x"],
+    "position": ["-1", "1.5", "32769", "1e400", "NaN", "١٢٣x"],
+    "head": ["0", "33", "1.5"],
+    "original_max_position_embeddings": ["0", "127", "131073", "8k"],
+    "rope_type": ["", "YARN", "ntk2"],
+    "model": ["", "llama"],
+    "shift": ["-5", "100001"],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [(name, text) for name, texts in WRONG.items() for text in texts]
+)
+def test_a_wrong_value_is_told_and_the_rest_of_the_link_counts(
+    playground: live.View, name: str, text: str
+) -> None:
+    values, problems = playground.read({name: text, "pair": "5"})
+    assert len(problems) == 1
+    assert name in str(problems[0])
+    assert params.shown(text)[1:-1] in str(problems[0]) or any(c.isdigit() for c in text)
+    assert values["pair"] == 5
+    assert values[name] == playground.read({})[0][name]
+
+
+def test_a_name_that_is_no_parameter_is_told(playground: live.View) -> None:
+    _, problems = playground.read({"positon": "5", "embed": "true"})
+    assert [str(problem)[:9] for problem in problems] == ["'positon'"]
+
+
+def test_the_app_s_own_state_stops_at_a_moved_limit(playground: live.View) -> None:
+    values = playground.follow(
+        {"original_max_position_embeddings": "512", "position": "30000", "head_dim": "8",
+         "pair": "60", "num_heads": "4", "head": "9"}
+    )  # fmt: skip
+    assert (values["position"], values["pair"], values["head"]) == (2048, 3, 4)
+
+
+def test_a_picture_keeps_its_hash_while_it_stays_the_same(playground: live.View) -> None:
+    first, second, moved = (
+        playground.draw(**playground.follow(query))
+        for query in ({"head": "3"}, {"head": "3"}, {"head": "4"})
+    )
+    assert first == second
+    assert moved["rotations"] == first["rotations"]
+    assert moved["attention"].hash != first["attention"].hash
+
+
+def test_the_route_answers_with_the_page_s_own_pictures(playground: live.View) -> None:
+    client = TestClient(Starlette(routes=live.ROUTES))
+    answer = client.get("/live/view/playground?position=2000&head=3&rope_type=yarn")
+    assert answer.status_code == 200
+    body = answer.json()
+    assert body["address"] == "rope_type=yarn&position=2000"  # head 3 is the default
+    drawn = playground.draw(**playground.follow({"position": "2000", "rope_type": "yarn"}))
+    assert body["slots"] == content(drawn)
+    assert client.get("/live/view/nowhere").status_code == 404
+    assert client.get("/live/static/live.js").status_code == 200
+    assert client.get("/plotly/plotly.min.js").status_code == 200
+
+
+@pytest.mark.parametrize("query", ["position=abc", "head_dim=7", "factor=nan", "model=x", "a=b"])
+def test_the_route_never_fails(playground: live.View, query: str) -> None:
+    client = TestClient(Starlette(routes=live.ROUTES))
+    assert client.get(f"/live/view/playground?{query}").status_code == 200
+
+
+def test_the_readouts_are_the_core_s_numbers(playground: live.View) -> None:
+    slots = content(playground.draw(**playground.follow({"model": "gpt-oss-20b", "head": "1"})))
+    assert "1.347<small>scores × 1.813</small>" in slots["lamps"]["markup"]  # 0.1 ln 32 + 1
+    assert "131,072 tokens, 32× trained" in slots["lamps"]["markup"]
+    assert slots["note:head"]["markup"] == "slope 0.917"  # 2 ** (-8 / 64)
+
+
+def test_what_a_visitor_types_is_escaped(playground: live.View) -> None:
+    app = AppTest.from_file(str(ROOT / "app.py"))
+    app.query_params["position"] = "<img src=x onerror=alert(1)>"
+    app.run(timeout=30)
+    assert not app.exception
+    assert len(app.markdown) >= 1
