@@ -20,6 +20,8 @@ from posviz import rope as rope_module
 from posviz.rope import RoPE
 from posviz.rope_scaling import RopeScaling
 
+Flags = NDArray[np.bool_]
+
 # Floating-point room, so that position interpolation by s meets its end at exactly s times.
 _ROOM = 1.0 + 1e-9
 
@@ -27,7 +29,7 @@ LONGEST = 1 << 24
 """Context in tokens up to which a usable context is searched."""
 
 
-def never_completed(rope: RoPE, trained: int) -> NDArray[np.bool_]:
+def never_completed(rope: RoPE, trained: int) -> Flags:
     """Which pairs make less than one turn within ``trained`` tokens, ``(rotary_dim // 2,)``."""
     trained = params.whole("trained", trained, 1)
     return rope_module.turns(rope.inv_freq, trained) < 1.0
@@ -39,9 +41,7 @@ def first_never_completed(rope: RoPE, trained: int) -> int:
     return int(np.argmax(slow)) if slow.any() else len(slow) - 1
 
 
-def unseen(
-    rope: RoPE, scaled_inv_freq: ArrayLike, trained: int, seq_len: ArrayLike
-) -> NDArray[np.bool_]:
+def unseen(rope: RoPE, scaled_inv_freq: ArrayLike, trained: int, seq_len: ArrayLike) -> Flags:
     """Which pairs would meet angles beyond training in a context of ``seq_len`` tokens.
 
     Args:

@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import streamlit as st
@@ -11,7 +12,7 @@ from posviz import alibi, distance, extrapolation, invariants, params, presets, 
 from posviz.attention import softmax
 from posviz.figures import playground as pictures
 from posviz.figures.style import number, plain_text, tokens
-from posviz.rope_scaling import NoScaling, scaling
+from posviz.rope_scaling import Frequencies, NoScaling, RopeScaling, scaling
 from posviz.ui import live, page
 from posviz.ui.text import complaint, say, section
 
@@ -48,146 +49,229 @@ def parameters(v: live.Values) -> Iterator[params.Parameter]:
                         ("scores", "softmax weights"), "")  # fmt: skip
 
 
-def draw(
-    *, model: str, rope_type: str, original_max_position_embeddings: int, position: int,
-    rope_theta: float, head_dim: int, factor: float, num_heads: int, head: int, pair: int,
-    shift: int, axis: params.Scale, show: str,
-) -> dict[str, live.Picture]:  # fmt: skip
-    """Every picture and readout for these values."""
-    trained, row, notice = original_max_position_embeddings, position + 1, ""
-    preset, plain = presets.get(model), rope.RoPE(head_dim, rope_theta)
-    try:
-        method = scaling(
-            rope_type, factor=factor, max_position_embeddings=trained,
-            original_max_position_embeddings=trained,
-            **(preset.method_keys if rope_type == preset.rope_type else {}),
+@dataclass(frozen=True)
+class Scene:
+    """What the handles mean together; one field per parameter, by its name."""
+
+    model: str
+    rope_type: str
+    original_max_position_embeddings: int
+    position: int
+    rope_theta: float
+    head_dim: int
+    factor: float
+    num_heads: int
+    head: int
+    pair: int
+    shift: int
+    axis: params.Scale
+    show: str
+
+    @cached_property
+    def plain(self) -> rope.RoPE:
+        return rope.RoPE(self.head_dim, self.rope_theta)
+
+    @cached_property
+    def method(self) -> RopeScaling:
+        """The chosen method; with the model's own keys if it is the model's own."""
+        preset = presets.get(self.model)
+        return scaling(
+            self.rope_type, factor=self.factor, max_position_embeddings=self.trained,
+            original_max_position_embeddings=self.trained,
+            **(preset.method_keys if self.rope_type == preset.rope_type else {}),
         )  # fmt: skip
-        inv_freq, attention_factor = method.frequencies(plain, row)
-    except params.InvalidParameterError as problem:
+
+    @cached_property
+    def scaled(self) -> Frequencies:
+        """Frequencies and attention factor for the context that ends at the query."""
+        return self.method.frequencies(self.plain, self.position + 1)
+
+    @property
+    def trained(self) -> int:
+        return self.original_max_position_embeddings
+
+    @cached_property
+    def slope(self) -> float:
+        return float(alibi.slopes(self.num_heads)[self.head - 1])
+
+    @property
+    def label(self) -> str:
+        return say(METHODS[self.rope_type])
+
+    @cached_property
+    def usable(self) -> float:
+        return extrapolation.usable_context(self.plain, self.method, self.trained)
+
+    @cached_property
+    def slow(self) -> int:
+        """How many pairs make no whole turn in training."""
+        return int(extrapolation.never_completed(self.plain, self.trained).sum())
+
+    @cached_property
+    def unseen(self) -> extrapolation.Flags:
+        return extrapolation.unseen(self.plain, self.scaled[0], self.trained, self.position)
+
+    @property
+    def limit(self) -> str:
+        """The usable context in words."""
+        if not self.slow:
+            return say("no limit: every pair completes a turn in training")
+        if math.isinf(self.usable):
+            return say("over {count} tokens", count=number(extrapolation.LONGEST))
+        return say("{count} tokens, {ratio}× trained", count=number(math.floor(self.usable)),
+                   ratio=f"{self.usable / self.trained:.3g}")  # fmt: skip
+
+
+def draw(**values: Any) -> dict[str, live.Picture]:
+    """Every picture and readout for these values."""
+    scene, notice = Scene(**values), ""
+    try:
+        assert scene.scaled
+    except params.InvalidParameterError as problem:  # a method that this RoPE cannot have
         notice = f"{complaint(problem)}. {say('Shown without scaling.')}"
-        rope_type, method = "default", NoScaling()
-        inv_freq, attention_factor = method.frequencies(plain)
-    label = say(METHODS[rope_type])
+        scene = replace(scene, rope_type="default")
+    notice = f'<p class="pv-notice" role="alert">{notice}</p>' if notice else ""
+    return {
+        "notice": live.drawing(notice),
+        "lamps": live.drawing(pictures.lamps(readouts(scene))),
+        "note:head": live.drawing(say("slope {slope}", slope=f"{scene.slope:.4g}")),
+        **rotations(scene),
+        **attention(scene),
+        **contexts(scene),
+    }
 
-    unseen = extrapolation.unseen(plain, inv_freq, trained, position)
-    dials = pictures.rotations(
-        position * inv_freq, trained * plain.inv_freq, rope.wavelength(inv_freq),
-        rope.wavelength(plain.inv_freq), rope.turns(plain.inv_freq, trained), unseen,
-        chosen=pair, trained=trained, _=say,
-    )  # fmt: skip
 
-    weights = show == "weights"
-    reach = row if weights else 4 * trained + 1
-    slope = float(alibi.slopes(num_heads)[head - 1])
-    starts = distance.bins(reach, 260, axis)
-    same, waves = (
-        distance.rope_scores(inv_freq, reach, attention_factor),
-        distance.sinusoidal_scores(reach, head_dim),
-    )
-    straight = alibi.weights(slope, starts, row) if weights else alibi.bias(slope, starts)
-    if weights:
-        same, waves = softmax(same), softmax(waves)
-    curves = pictures.attention(
-        starts, distance.envelope(same, starts),
-        distance.random_band(inv_freq, starts, attention_factor, row=row if weights else None),
-        straight, distance.envelope(waves, starts), trained=trained, position=position,
-        log_axis=axis == "log", as_weights=weights, _=say,
-    )  # fmt: skip
-
-    usable = extrapolation.usable_context(plain, method, trained)
-    slow = int(extrapolation.never_completed(plain, trained).sum())
-    multiples = extrapolation.multiples(1.0, usable / trained)
-    lengths = trained * multiples
-    contexts = pictures.extrapolation(
-        multiples,
-        extrapolation.unseen_share(plain, NoScaling(), trained, lengths),
-        extrapolation.unseen_share(plain, method, trained, lengths),
-        alibi.share_beyond_window(slope, lengths),
-        method=rope_type, method_label=label, usable=usable / trained, current=row / trained,
-        slow=slow, pairs=head_dim // 2,
-        _=say,
-    )  # fmt: skip
-
-    far = min(trained, reach - 1)
-    at_far = float(alibi.weights(slope, far, row) if weights else alibi.bias(slope, far))
-    straight_at_far = number(at_far) if at_far or far == 0 else say("less than 10<sup>−300</sup>")
-    reading = say(
-        "at {count} tokens: RoPE with q = k {same}, ALiBi {straight}",
-        count=number(far), same=number(float(same[far])), straight=straight_at_far,
-    )  # fmt: skip
-    if not slow:
-        limit = say("no limit: every pair completes a turn in training")
-    elif math.isinf(usable):
-        limit = say("over {count} tokens", count=number(extrapolation.LONGEST))
-    else:
-        limit = say("{count} tokens, {ratio}× trained", count=number(math.floor(usable)),
-                    ratio=f"{usable / trained:.3g}")  # fmt: skip
+def rotations(scene: Scene) -> dict[str, live.Picture]:
+    """The clocks, and the caption and formula that read them."""
+    inv_freq, plain, pair = scene.scaled[0], scene.plain.inv_freq, scene.pair
     caption = say(
         "Follow the orange clocks: {slow} of {pairs} pairs never complete a turn within the "
         "{trained} trained tokens. At position {position}, {beyond} of them stand at an angle that "
         "training never met; under {method} all stay inside what they have met up to {limit}.",
-        slow=slow, pairs=head_dim // 2, trained=number(trained), position=number(position),
-        beyond=int(unseen.sum()), method=label if rope_type != "default" else say("no scaling"),
-        limit=limit if math.isfinite(usable) else say("any length"),
+        slow=scene.slow, pairs=len(plain), trained=number(scene.trained),
+        position=number(scene.position), beyond=int(scene.unseen.sum()),
+        method=scene.label if scene.rope_type != "default" else say("no scaling"),
+        limit=scene.limit if scene.slow else say("any length"),
     )  # fmt: skip
-    angle = number(float(position * inv_freq[pair]))
+    now, before = number(float(inv_freq[pair])), number(float(plain[pair]))
     formula = (
-        f"θ<sub>{pair}</sub> = {number(rope_theta)}<sup>−{2 * pair}/{head_dim}</sup> = "
-        f"{number(float(plain.inv_freq[pair]))} → {label}: {number(float(inv_freq[pair]))} "
-        f"&ensp; angle = {number(position)} × {number(float(inv_freq[pair]))} = {angle} rad"
+        f"θ<sub>{pair}</sub> = {number(scene.rope_theta)}<sup>−{2 * pair}/{scene.head_dim}</sup> = "
+        f"{before} → {scene.label}: {now} &ensp; {say('angle')} = {number(scene.position)} × {now} "
+        f"= {number(float(scene.position * inv_freq[pair]))} rad"
     )
-    # fmt: off
+    dials = pictures.rotations(
+        scene.position * inv_freq, scene.trained * plain, rope.wavelength(inv_freq),
+        rope.wavelength(plain), rope.turns(plain, scene.trained), scene.unseen,
+        chosen=pair, trained=scene.trained, _=say,
+    )  # fmt: skip
+    note = say("angle = position × frequency, clockwise from the top")
     return {
         "rotations": live.drawing(dials),
-        "attention": live.figure(curves, say("Attention by distance:") + " " + plain_text(reading)),
-        "extrapolation": live.figure(contexts, say("Usable context with {method}: {limit}",
-                                                   method=label, limit=limit)),
-        "rotations:head": live.drawing(pictures.heading(
-            say("Rotations"), say("angle = position × frequency, clockwise from the top"))),
-        "attention:head": live.drawing(pictures.heading(say("Attention by distance"), reading, (
-            (say("RoPE, q = k"), "rope", "solid"),
-            (say("RoPE, random q and k: mean, 80 %"), "random", "band"),
-            (say("ALiBi, head {head}", head=head), "alibi", "dash"),
-            (say("sinusoidal, base 10,000"), "sinusoidal", "dot")))),
-        "extrapolation:head": live.drawing(pictures.heading(
-            say("Extrapolation"),
-            say("geometry, not model quality: usable up to {limit}", limit=limit), (
-                (say("{method}: slow pairs at unseen angles", method=label), rope_type, "solid"),
-                (say("the same without scaling"), "default", "dot"),
-                (say("context beyond the 99 % window of ALiBi head {head}", head=head),
-                 "alibi", "dash")))),
-        "lamps": live.drawing(pictures.lamps(
-            readouts(inv_freq, position, shift, attention_factor, slope, limit))),
-        "note:head": live.drawing(say("slope {slope}", slope=f"{slope:.4g}")),
-        "caption": live.drawing(f'<p class="pv-caption">{caption}</p>'
-                                f'<p class="pv-formula">{formula}</p>'),
-        "notice": live.drawing(f'<p class="pv-notice" role="alert">{notice}</p>' if notice else ""),
+        "rotations:head": live.drawing(pictures.heading(say("Rotations"), note)),
+        "caption": live.drawing(
+            f'<p class="pv-caption">{caption}</p><p class="pv-formula">{formula}</p>'
+        ),
     }
-    # fmt: on
 
 
-def readouts(
-    inv_freq: rope.Floats, position: int, shift: int, attention_factor: float, slope: float,
-    limit: str,
-) -> list[pictures.Lamp]:  # fmt: skip
+def attention(scene: Scene) -> dict[str, live.Picture]:
+    """Scores or weights by distance, and what they read at the trained context."""
+    (inv_freq, attention_factor), slope = scene.scaled, scene.slope
+    as_weights, row = scene.show == "weights", scene.position + 1
+    reach = row if as_weights else 4 * scene.trained + 1
+    starts, far = distance.bins(reach, 260, scene.axis), min(scene.trained, reach - 1)
+    same = distance.rope_scores(inv_freq, reach, attention_factor)
+    waves = distance.sinusoidal_scores(reach, scene.head_dim)
+    if as_weights:
+        same, waves = softmax(same), softmax(waves)
+        straight, at_far = alibi.weights(slope, starts, row), alibi.weights(slope, far, row)
+    else:
+        straight, at_far = alibi.bias(slope, starts), alibi.bias(slope, far)
+    curves = pictures.attention(
+        starts, distance.envelope(same, starts),
+        distance.random_band(inv_freq, starts, attention_factor, row=row if as_weights else None),
+        straight, distance.envelope(waves, starts), trained=scene.trained,
+        position=scene.position, log_axis=scene.axis == "log", as_weights=as_weights, _=say,
+    )  # fmt: skip
+    vanished = as_weights and float(at_far) == 0.0
+    reading = say(
+        "at {count} tokens: RoPE with q = k {same}, ALiBi {straight}",
+        count=number(far), same=number(float(same[far])),
+        straight=say("less than 10<sup>−300</sup>") if vanished else number(float(at_far)),
+    )  # fmt: skip
+    key = (
+        (say("RoPE, q = k"), "rope", "solid"),
+        (say("RoPE, random q and k: mean, 80 %"), "random", "band"),
+        (say("ALiBi, head {head}", head=scene.head), "alibi", "dash"),
+        (say("sinusoidal, base 10,000"), "sinusoidal", "dot"),
+    )
+    title = say("Attention by distance")
+    return {
+        "attention": live.figure(curves, f"{title}: {plain_text(reading)}"),
+        "attention:head": live.drawing(pictures.heading(title, reading, key)),
+    }
+
+
+def contexts(scene: Scene) -> dict[str, live.Picture]:
+    """Extrapolation: slow pairs at unseen angles over the context length."""
+    multiples = extrapolation.multiples(1.0, scene.usable / scene.trained)
+    lengths = scene.trained * multiples
+    curves = pictures.extrapolation(
+        multiples,
+        extrapolation.unseen_share(scene.plain, NoScaling(), scene.trained, lengths),
+        extrapolation.unseen_share(scene.plain, scene.method, scene.trained, lengths),
+        alibi.share_beyond_window(scene.slope, lengths),
+        method=scene.rope_type, method_label=scene.label, usable=scene.usable / scene.trained,
+        current=(scene.position + 1) / scene.trained, slow=scene.slow, pairs=scene.head_dim // 2,
+        _=say,
+    )  # fmt: skip
+    alt = say("Usable context with {method}: {limit}", method=scene.label, limit=scene.limit)
+    note = say("geometry, not model quality: usable up to {limit}", limit=scene.limit)
+    beyond = say("context beyond the 99 % window of ALiBi head {head}", head=scene.head)
+    key = [
+        (say("the same without scaling"), "default", "dot"),
+        (beyond, "alibi", "dash"),
+    ]
+    if scene.rope_type == "default":
+        key[0] = (say("slow pairs at unseen angles"), "default", "dot")
+    else:
+        pairs = say("{method}: slow pairs at unseen angles", method=scene.label)
+        key.insert(0, (pairs, scene.rope_type, "solid"))
+    return {
+        "extrapolation": live.figure(curves, alt),
+        "extrapolation:head": live.drawing(pictures.heading(say("Extrapolation"), note, key)),
+    }
+
+
+def readouts(scene: Scene) -> list[pictures.Lamp]:
     """The lamps: two identities measured on random vectors, and three numbers."""
-    before, after = invariants.norms(inv_freq, position)
-    score, shifted = invariants.shifted_scores(inv_freq, position, 0, shift)
-    norm_off, score_off = abs(after - before), abs(shifted - score)
-    off = say("difference {off}")
+    inv_freq, attention_factor = scene.scaled
+    before, after = invariants.norms(inv_freq, scene.position)
+    score, shifted = invariants.shifted_scores(inv_freq, scene.position, 0, scene.shift)
+
+    def off(by: float) -> str:
+        return say("difference {off}", off=number(by))
+
+    window = tokens(math.ceil(alibi.window(scene.slope)))
     return [
-        pictures.Lamp(say("norm of q, before and after rotation"),
-                      f"{before:.4f} → {after:.4f}", off.format(off=number(norm_off)),
-                      norm_off < 1e-9 * before),
-        pictures.Lamp(say("score of q and k, both moved by {k}", k=number(shift)),
-                      f"{score:.4f} → {shifted:.4f}".replace("-", "−"),
-                      off.format(off=number(score_off)), score_off < 1e-7),
-        pictures.Lamp(say("usable context, by geometry"), limit),
-        pictures.Lamp(say("attention factor on cos and sin"), f"{attention_factor:.4g}",
-                      say("scores × {gain}", gain=f"{attention_factor**2:.4g}")),
-        pictures.Lamp(say("ALiBi slope"), f"{slope:.4g}",
-                      say("99 % of the weight within {count} tokens",
-                          count=tokens(math.ceil(alibi.window(slope))))),
+        pictures.Lamp(
+            say("norm of q, before and after rotation"), f"{before:.4f} → {after:.4f}",
+            off(abs(after - before)), abs(after - before) < 1e-9 * before,
+        ),
+        pictures.Lamp(
+            say("score of q and k, both moved by {k}", k=number(scene.shift)),
+            f"{score:.4f} → {shifted:.4f}".replace("-", "−"), off(abs(shifted - score)),
+            abs(shifted - score) < 1e-7,
+        ),
+        pictures.Lamp(say("usable context, by geometry"), scene.limit),
+        pictures.Lamp(
+            say("attention factor on cos and sin"), f"{attention_factor:.4g}",
+            say("scores × {gain}", gain=f"{attention_factor**2:.4g}"),
+        ),
+        pictures.Lamp(
+            say("ALiBi slope"), f"{scene.slope:.4g}",
+            say("99 % of the weight within {count} tokens", count=window),
+        ),
     ]  # fmt: skip
 
 
