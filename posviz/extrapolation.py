@@ -76,7 +76,8 @@ def unseen_share(
         return np.zeros(lengths.shape)
     at: list[int | None] = [None]
     if scaling.depends_on_length:
-        at = [max(1, math.ceil(length)) for length in lengths.tolist()]
+        lengths = np.maximum(np.ceil(lengths), 1.0)  # it knows whole tokens only
+        at = [int(length) for length in lengths.tolist()]
     scaled = np.stack([scaling.frequencies(rope, length)[0] for length in at])
     return np.asarray(unseen(rope, scaled, trained, lengths).sum(axis=-1) / slow)
 

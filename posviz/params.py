@@ -20,6 +20,7 @@ Scale = Literal["linear", "log"]
 
 WHOLE_BETWEEN = "{name} must be a whole number from {low} to {high}, got {got}"
 WHOLE_AT_LEAST = "{name} must be a whole number of at least {low}, got {got}"
+IN_STEPS = "{name} must be a whole number from {low} to {high} in steps of {step}, got {got}"
 REAL_BETWEEN = "{name} must be a number from {low} to {high}, got {got}"
 REAL_AT_LEAST = "{name} must be a finite number of at least {low}, got {got}"
 REAL_ABOVE = "{name} must be a finite number above {low}, got {got}"
@@ -276,13 +277,14 @@ FACTOR = Number(
 )  # fmt: skip
 TRAINED_CONTEXT = Number(
     "original_max_position_embeddings", "Trained context", 8192, 128, 131072, 1, "tokens",
-    "Tokens the model saw at once in training (original_max_position_embeddings).", scale="log",
+    "Tokens the model saw at once in training, before any extension "
+    "(original_max_position_embeddings).", scale="log",
 )  # fmt: skip
 PAIR = Number(
     "pair", "Pair", 40, 0, 127, 1, "",
     "Which pair of dimensions is enlarged; pair 0 is the fastest.",
 )  # fmt: skip
 SHIFT = Number(
-    "shift", "Shift both by k", 1000, 0, 100_000, 1, "tokens",
+    "shift", "Shift both by", 1000, 0, 100_000, 1, "tokens",
     "Moves query and key by the same k tokens; their score must not change.", scale="log",
 )  # fmt: skip

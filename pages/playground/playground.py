@@ -18,6 +18,14 @@ from posviz.ui.text import complaint, say, section
 
 METHODS = {"default": "none", "linear": "PI", "ntk": "NTK", "dynamic": "dynamic NTK",
            "yarn": "YaRN", "llama3": "Llama 3"}  # fmt: skip
+MEANINGS = {
+    "default": "no scaling: the frequencies as trained",
+    "linear": "position interpolation: every pair slowed by the factor",
+    "ntk": "a larger base: the fastest pair stays, the slowest slows by the factor",
+    "dynamic": "NTK whose base grows with the context, from the trained one on",
+    "yarn": "fast pairs kept, slow ones slowed, a ramp between; scores grow a little",
+    "llama3": "fast pairs kept, slow ones slowed, smooth between, by wavelength",
+}
 HEADS = (8, 12, 16, 32, 40, 64, 112)
 LENGTHS = (512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072)
 
@@ -95,6 +103,11 @@ class Scene:
         return float(alibi.slopes(self.num_heads)[self.head - 1])
 
     @property
+    def window(self) -> str:
+        """Tokens that keep 99 % of the ALiBi head's weight, when all keys match equally."""
+        return tokens(math.ceil(alibi.window(self.slope)))
+
+    @property
     def label(self) -> str:
         return say(METHODS[self.rope_type])
 
@@ -109,24 +122,27 @@ class Scene:
 
     @cached_property
     def unseen(self) -> extrapolation.Flags:
-        return extrapolation.unseen(self.plain, self.scaled[0], self.trained, self.position)
+        context = self.position + 1  # as the extrapolation picture counts it
+        return extrapolation.unseen(self.plain, self.scaled[0], self.trained, context)
 
     @property
     def limit(self) -> str:
         """The usable context in words."""
         if not self.slow:
-            return say("no limit: every pair completes a turn in training")
+            return say("no limit")
         if math.isinf(self.usable):
             return say("over {count} tokens", count=number(extrapolation.LONGEST))
-        return say("{count} tokens, {ratio}× trained", count=number(math.floor(self.usable)),
-                   ratio=f"{self.usable / self.trained:.3g}")  # fmt: skip
+        # Room for rounding: position interpolation by 7 of 512 tokens reaches 3,584, not 3,583.
+        return say("{count} tokens, {ratio}× trained",
+                   count=number(math.floor(self.usable * (1 + 1e-9))),
+                   ratio=number(self.usable / self.trained))  # fmt: skip
 
 
 def draw(**values: Any) -> dict[str, live.Picture]:
     """Every picture and readout for these values."""
     scene, notice = Scene(**values), ""
     try:
-        assert scene.scaled
+        _ = scene.scaled
     except params.InvalidParameterError as problem:  # a method that this RoPE cannot have
         notice = f"{complaint(problem)}. {say('Shown without scaling.')}"
         scene = replace(scene, rope_type="default")
@@ -144,15 +160,6 @@ def draw(**values: Any) -> dict[str, live.Picture]:
 def rotations(scene: Scene) -> dict[str, live.Picture]:
     """The clocks, and the caption and formula that read them."""
     inv_freq, plain, pair = scene.scaled[0], scene.plain.inv_freq, scene.pair
-    caption = say(
-        "Follow the orange clocks: {slow} of {pairs} pairs never complete a turn within the "
-        "{trained} trained tokens. At position {position}, {beyond} of them stand at an angle that "
-        "training never met; under {method} all stay inside what they have met up to {limit}.",
-        slow=scene.slow, pairs=len(plain), trained=number(scene.trained),
-        position=number(scene.position), beyond=int(scene.unseen.sum()),
-        method=scene.label if scene.rope_type != "default" else say("no scaling"),
-        limit=scene.limit if scene.slow else say("any length"),
-    )  # fmt: skip
     now, before = number(float(inv_freq[pair])), number(float(plain[pair]))
     formula = (
         f"θ<sub>{pair}</sub> = {number(scene.rope_theta)}<sup>−{2 * pair}/{scene.head_dim}</sup> = "
@@ -164,14 +171,50 @@ def rotations(scene: Scene) -> dict[str, live.Picture]:
         rope.wavelength(plain), rope.turns(plain, scene.trained), scene.unseen,
         chosen=pair, trained=scene.trained, _=say,
     )  # fmt: skip
-    note = say("angle = position × frequency, clockwise from the top")
     return {
         "rotations": live.drawing(dials),
-        "rotations:head": live.drawing(pictures.heading(say("Rotations"), note)),
+        "rotations:head": live.drawing(
+            pictures.heading(say("Rotations"), say(MEANINGS[scene.rope_type]))
+        ),
         "caption": live.drawing(
-            f'<p class="pv-caption">{caption}</p><p class="pv-formula">{formula}</p>'
+            f'<p class="pv-caption">{caption(scene)}</p><p class="pv-formula">{formula}</p>'
         ),
     }
+
+
+def caption(scene: Scene) -> str:
+    """What to look for, in sentences with live numbers."""
+    beyond, pairs = int(scene.unseen.sum()), scene.head_dim // 2
+    if not scene.slow:
+        first = say("All {pairs} pairs complete a turn within the {trained} trained tokens, so no "
+                    "angle is new at any length.")  # fmt: skip
+    elif beyond:
+        first = say(
+            "Follow the red clocks: at position {position}, {beyond} of the {slow} pairs that "
+            "never complete a turn in training stand at an angle it never met."
+        )
+    else:
+        first = say(
+            "Follow the orange clocks: {slow} of {pairs} pairs never complete a turn within the "
+            "{trained} trained tokens; at position {position} none has left the angles it met."
+        )
+    if scene.slow and not beyond and scene.usable > 4 * scene.trained:
+        first += " " + say("Choose none and drag position past {trained} to see them turn red.")
+    second = ""
+    if scene.show == "scores" and not scene.method.depends_on_length:
+        second = " " + say("Position moves no curve: a score depends on distance alone.")
+    preset = presets.get(scene.model)
+    third = ""
+    if preset.positional_encoding == "alibi":
+        third = say("{model} has ALiBi and no RoPE: the clocks show what RoPE would do.")
+    elif preset.rope_type != "default":
+        third = say("{model} was released with {method}; {trained} is its context before that.")
+    told = {
+        "slow": scene.slow, "pairs": pairs, "beyond": beyond, "trained": number(scene.trained),
+        "position": number(scene.position), "model": scene.model.removesuffix("-hf"),
+        "method": say(METHODS[preset.rope_type]),
+    }  # fmt: skip
+    return (first + second + " " + third).format(**told)
 
 
 def attention(scene: Scene) -> dict[str, live.Picture]:
@@ -195,15 +238,15 @@ def attention(scene: Scene) -> dict[str, live.Picture]:
     )  # fmt: skip
     vanished = as_weights and float(at_far) == 0.0
     reading = say(
-        "at {count} tokens: RoPE with q = k {same}, ALiBi {straight}",
-        count=number(far), same=number(float(same[far])),
+        "RoPE with q = k: {start} at 0, {same} at {count} tokens; ALiBi there {straight}",
+        count=number(far), start=number(float(same[0])), same=number(float(same[far])),
         straight=say("less than 10<sup>−300</sup>") if vanished else number(float(at_far)),
     )  # fmt: skip
     key = (
         (say("RoPE, q = k"), "rope", "solid"),
-        (say("RoPE, random q and k: mean, 80 %"), "random", "band"),
+        (say("random q and k: mean, 80 %"), "random", "band"),
         (say("ALiBi, head {head}", head=scene.head), "alibi", "dash"),
-        (say("sinusoidal, base 10,000"), "sinusoidal", "dot"),
+        (say("sinusoidal"), "sinusoidal", "dot"),
     )
     title = say("Attention by distance")
     return {
@@ -220,25 +263,17 @@ def contexts(scene: Scene) -> dict[str, live.Picture]:
         multiples,
         extrapolation.unseen_share(scene.plain, NoScaling(), scene.trained, lengths),
         extrapolation.unseen_share(scene.plain, scene.method, scene.trained, lengths),
-        alibi.share_beyond_window(scene.slope, lengths),
         method=scene.rope_type, method_label=scene.label, usable=scene.usable / scene.trained,
         current=(scene.position + 1) / scene.trained, slow=scene.slow, pairs=scene.head_dim // 2,
-        _=say,
+        head=scene.head, window=scene.window, _=say,
     )  # fmt: skip
     alt = say("Usable context with {method}: {limit}", method=scene.label, limit=scene.limit)
-    note = say("geometry, not model quality: usable up to {limit}", limit=scene.limit)
-    beyond = say("context beyond the 99 % window of ALiBi head {head}", head=scene.head)
-    key = [
-        (say("the same without scaling"), "default", "dot"),
-        (beyond, "alibi", "dash"),
-    ]
-    if scene.rope_type == "default":
-        key[0] = (say("slow pairs at unseen angles"), "default", "dot")
-    else:
-        pairs = say("{method}: slow pairs at unseen angles", method=scene.label)
-        key.insert(0, (pairs, scene.rope_type, "solid"))
+    note = say("geometry, not model quality: usable context {limit}", limit=scene.limit)
+    key = [(say("no scaling"), "default", "dot")]
+    if scene.rope_type != "default":
+        key.insert(0, (scene.label, scene.rope_type, "solid"))
     return {
-        "extrapolation": live.figure(curves, alt),
+        "extrapolation": live.figure(curves, plain_text(alt)),
         "extrapolation:head": live.drawing(pictures.heading(say("Extrapolation"), note, key)),
     }
 
@@ -252,11 +287,14 @@ def readouts(scene: Scene) -> list[pictures.Lamp]:
     def off(by: float) -> str:
         return say("difference {off}", off=number(by))
 
-    window = tokens(math.ceil(alibi.window(scene.slope)))
+    grown = ""
+    if attention_factor != 1.0:
+        grown = "; " + say("the attention factor makes it {norm}",
+                           norm=f"{attention_factor * after:.4g}")  # fmt: skip
     return [
         pictures.Lamp(
             say("norm of q, before and after rotation"), f"{before:.4f} → {after:.4f}",
-            off(abs(after - before)), abs(after - before) < 1e-9 * before,
+            off(abs(after - before)) + grown, abs(after - before) < 1e-9 * before,
         ),
         pictures.Lamp(
             say("score of q and k, both moved by {k}", k=number(scene.shift)),
@@ -270,7 +308,8 @@ def readouts(scene: Scene) -> list[pictures.Lamp]:
         ),
         pictures.Lamp(
             say("ALiBi slope"), f"{scene.slope:.4g}",
-            say("99 % of the weight within {count} tokens", count=window),
+            say("99 % of the weight within {count} tokens if keys match equally",
+                count=scene.window),
         ),
     ]  # fmt: skip
 
@@ -288,18 +327,19 @@ def playground() -> None:
     def show(name: str, **more: Any) -> None:
         page.picture(view, name, drawn[name], **more)
 
+    page.complaints(view)
     with st.container(key="pv-choices", horizontal=True, vertical_alignment="top"):
         page.choice(view, declared["model"], v["model"], resets=True, width=220)
         page.choice(view, declared["rope_type"], v["rope_type"], segmented=True, width="content")
         page.number_choice(view, declared["original_max_position_embeddings"],
                            v["original_max_position_embeddings"], LENGTHS, width=150)  # fmt: skip
         page.number_choice(view, declared["num_heads"], v["num_heads"], HEADS, width=100)
-        live.copy_link(key="copy-link")
+        live.copy_link(view)
     with st.container(key="pv-handles", horizontal=True, gap="medium"):
         handle("position", play=True)
         handle("rope_theta", play=True)
         handle("head_dim", unit="", play=True)
-        handle("factor", play=True)
+        handle("factor", play=True, disabled=v["rope_type"] == "default")
         handle("head", unit=say("of {count}", count=v["num_heads"]), play=True,
                note=drawn["note:head"])  # fmt: skip
     show("notice")

@@ -65,7 +65,7 @@ def rotations(
     rows = zip(*(array.tolist() for array in arrays), strict=True)
     clocks = [_Clock(i, *row) for i, row in enumerate(rows)]
     last = len(clocks) - 1
-    shown = sorted({round(i * last / (_SHOWN - 1)) for i in range(_SHOWN)})
+    shown = _evenly(last, chosen)
     buttons = "".join(_button(clocks[i], i == chosen, _) for i in shown)
     return (
         f'<div class="pv-rotations"><div class="pv-enlarged">{_dial(clocks[chosen], large=True)}'
@@ -73,6 +73,13 @@ def rotations(
         f'<div class="pv-clocks" role="group" aria-label="{_("Pairs, fast to slow")}">{buttons}'
         f"</div>{_key(trained, _)}</div>"
     )
+
+
+def _evenly(last: int, chosen: int) -> list[int]:
+    """Pairs chosen evenly from 0 to ``last``; the one nearest to ``chosen`` gives way to it."""
+    even = sorted({round(i * last / (_SHOWN - 1)) for i in range(_SHOWN)})
+    nearest = min(even, key=lambda pair: abs(pair - chosen))
+    return sorted({chosen, *even} - ({nearest} - {chosen}))
 
 
 def _shade(turns: float) -> str:
@@ -110,15 +117,16 @@ def _button(clock: _Clock, is_chosen: bool, _: Words) -> str:
         "Pair {pair}: {wavelength} tokens a turn, angle {angle} radians",
         pair=clock.pair,
         wavelength=style.tokens(clock.wavelength),
-        angle=f"{clock.angle:.3g}",
+        angle=style.plain_text(style.number(clock.angle)),
     )
     under = style.tokens(clock.wavelength)
     if clock.is_unseen:
         under = _("unseen")
         said += ", " + _("beyond the angles of training")
     state = " is-unseen" if clock.is_unseen else ""
+    stop = "" if is_chosen else ' tabindex="-1"'  # one tab stop; arrows go on from it
     return (
-        f'<button type="button" class="pv-clock{state}" data-set="pair={clock.pair}" '
+        f'<button type="button"{stop} class="pv-clock{state}" data-set="pair={clock.pair}" '
         f'aria-pressed="{str(is_chosen).lower()}" aria-label="{escape(said)}">'
         f"{_dial(clock)}<span>{under}</span></button>"
     )
@@ -142,7 +150,7 @@ def _about(clock: _Clock, last: int, _: Words) -> str:
         seen = _("training saw up to {turns} turns", turns=style.number(clock.turns))
     state = ' class="is-unseen"' if clock.is_unseen else ""
     title = _("Pair {pair}", pair=clock.pair)
-    place = _("0 is the fastest, {last} the slowest", last=last)
+    place = _("0 is the fastest, {last} the slowest", last=last) if last else _("the only one")
     return (
         f"<p><b>{title}</b> <small>{place}</small></p><p>{wavelength}</p><p>{angle}</p>"
         f"<p{state}>{seen}</p>"
@@ -150,13 +158,18 @@ def _about(clock: _Clock, last: int, _: Words) -> str:
 
 
 def _key(trained: int, _: Words) -> str:
-    labels = (_("under 1: not all angles seen"), "1–10", "10–100", _("over 100"))
+    labels = (_("under 1"), "1–10", "10–100", _("over 100"))
     swatches = "".join(
         f'<span><i style="background:{style.colour(f"turns{i}")}"></i>{label}</span>'
         for i, label in enumerate(labels)
     )
-    title = _("turns within {trained} tokens", trained=f"{trained:,}")
-    return f'<p class="pv-key"><span>{title}</span>{swatches}</p>'
+    swatches += f'<span><i style="background:{style.colour("alarm")}"></i>{_("unseen now")}</span>'
+    title = _("turns within {trained} tokens:", trained=f"{trained:,}")
+    marks = _("number: tokens a turn; grey arc: angles met in training; pale ring: has turned")
+    return (
+        f'<p class="pv-key"><span>{title}</span>{swatches}</p>'
+        f'<p class="pv-key"><span>{marks}</span></p>'
+    )
 
 
 # ---------------------------------------------------------------------------------------- lamps
@@ -225,7 +238,8 @@ def attention(
         if as_weights:
             values = np.maximum(values, lowest)
         return {
-            "type": "scatter", "mode": "lines", "name": label, "x": twice if zigzag else x,
+            "type": "scatter", "mode": "lines" if len(x) > 1 else "lines+markers", "name": label,
+            "x": twice if zigzag else x,
             "y": values, "line": {"color": style.colour(colour), "width": 1.6, **more},
             "hovertemplate": "%{y:.3~g}",
         }  # fmt: skip
@@ -246,13 +260,14 @@ def attention(
     marks = [(trained, _("trained {count}", count=style.tokens(trained)), "quiet", "dot")]
     if position > 0:
         marks.append((position, _("first token, {count} back", count=style.tokens(position)),
-                      "accent", "solid"))  # fmt: skip
-    low, high = (-8.0, 0.3) if as_weights else (-6.0, 18.0)
+                      "ink", "solid"))  # fmt: skip
+    low, high = (-8.0, 0.3) if as_weights else (-6.0, 20.0 if rope.max() <= 20.0 else 34.0)
     shapes, notes = [], []
     for at, label, colour, dash in marks:
         place = max(at, 0.5) if log_axis else at
-        # A label stands right of its line while there is room for it.
-        crowded = place > furthest / (5.0 if log_axis else 1.25)
+        # A label stands right of its line while there is room for it, on a phone too.
+        share = math.log(place / 0.45) / math.log(furthest / 0.45) if log_axis else place / furthest
+        crowded = share > 0.6
         shapes.append(_upright(place, style.colour(colour), dash))
         notes.append(
             _note(math.log10(place) if log_axis else place, 1 if dash == "dot" else 0.9, label,
@@ -288,7 +303,7 @@ def _note(x: float, y: float, text: str, colour: str, *, leftwards: bool) -> dic
     """A label beside a vertical line; ``x`` in the axis's units, ``y`` as a share of the height."""
     return {"x": x, "y": y, "yref": "paper", "text": text, "showarrow": False, "yanchor": "top",
             "xanchor": "right" if leftwards else "left", "xshift": -4 if leftwards else 4,
-            "font": {"size": 11, "color": colour}}  # fmt: skip
+            "bgcolor": style.colour("ground"), "font": {"size": 12, "color": colour}}  # fmt: skip
 
 
 # -------------------------------------------------------------------------------- extrapolation
@@ -298,7 +313,6 @@ def extrapolation(
     multiples: Floats,
     plain: Floats,
     scaled: Floats,
-    beyond_alibi: Floats,
     *,
     method: str,
     method_label: str,
@@ -306,6 +320,8 @@ def extrapolation(
     current: float,
     slow: int,
     pairs: int,
+    head: int,
+    window: str,
     _: Words,
 ) -> dict[str, Any]:
     """Share of slow pairs with unseen angles over the context length, a Plotly figure.
@@ -314,13 +330,14 @@ def extrapolation(
         multiples: Context lengths as multiples of the trained context.
         plain: Share without scaling, 0 to 1.
         scaled: Share with the chosen method, 0 to 1.
-        beyond_alibi: Share of the context beyond the ALiBi head's reach, 0 to 1.
         method: ``rope_type`` of the chosen method.
         method_label: What a reader calls it.
         usable: Estimated usable context, in trained contexts; may be infinite.
         current: Context up to the query, in trained contexts.
         slow: Pairs without a whole turn in training, the 100 % of the shares.
         pairs: All pairs.
+        head: ALiBi head, counted from 1.
+        window: Tokens that keep 99 % of its weight, as text; they do not grow with the context.
         _: Translates labels.
     """
 
@@ -331,17 +348,14 @@ def extrapolation(
             "hovertemplate": "%{y:.0f} %",
         }  # fmt: skip
 
-    data = [
-        line(_("beyond the ALiBi head's reach"), "alibi", beyond_alibi, dash="6px,3px"),
-        line(_("no scaling"), "default", plain, dash="2px,2px", shape="hv"),
-    ]
+    data = [line(_("no scaling"), "default", plain, dash="2px,2px", shape="hv")]
     if method != "default":
         data.append(line(method_label, method, scaled, shape="hv", width=2.5))
     # A context shorter than the trained one stands left of the axis; its label says how short.
     within = "" if current >= 1.0 else "← "
-    marks = [(current, _("query, {count}×", count=f"{current:.3g}"), "accent", 0.72)]
+    marks = [(current, _("query, {count}×", count=style.short(current)), "ink", 0.72)]
     if math.isfinite(usable) and usable <= 64.0:
-        marks.append((usable, _("usable, {count}×", count=f"{usable:.3g}"), method, 0.5))
+        marks.append((usable, _("usable, {count}×", count=style.short(usable)), method, 0.5))
     shapes, notes = [], []
     for at, label, colour, height in marks:
         place = max(at, 1.0)
@@ -351,8 +365,10 @@ def extrapolation(
             _note(math.log10(place), height, within * (at < 1.0) + label, style.colour(colour),
                   leftwards=at > 30)
         )  # fmt: skip
-    whole = _("100 % = {slow} of {pairs} pairs: no whole turn in training", slow=slow, pairs=pairs)
+    whole = _("100 % = {slow} of {pairs} pairs", slow=slow, pairs=pairs)
     notes.append(_note(math.log10(64), 0.9, whole, style.colour("quiet"), leftwards=True))
+    still = _("ALiBi head {head}: {window} tokens at any length", head=head, window=window)
+    notes.append(_note(math.log10(64), 0.72, still, style.colour("alibi"), leftwards=True))
     ticks = [1, 2, 4, 8, 16, 32, 64]
     xaxis = {
         "type": "log", "range": [math.log10(0.94), math.log10(66)], "tickvals": ticks,
@@ -360,7 +376,7 @@ def extrapolation(
         "title": {"text": _("context length, in trained contexts")},
     }  # fmt: skip
     yaxis = {"range": [-5, 106], "dtick": 25, "ticksuffix": " %",
-             "title": {"text": _("share")}}  # fmt: skip
+             "title": {"text": _("slow pairs at unseen angles")}}  # fmt: skip
     return {
         "data": data,
         "layout": style.layout(xaxis=xaxis, yaxis=yaxis, shapes=shapes, annotations=notes),

@@ -20,18 +20,18 @@ COLOURS = {
     # encodings
     "rope": ("#0072b2", "#56b4e9"),
     "random": ("#7a8088", "#959da6"),
-    "alibi": ("#c14f00", "#f0803c"),
+    "alibi": ("#a8447f", "#e59fc8"),
     "sinusoidal": ("#008060", "#2fc79a"),
     # scaling methods
     "default": ("#5c636b", "#a4abb3"),
-    "linear": ("#b2568a", "#e59fc8"),
+    "linear": ("#5f7a00", "#b5cf4a"),
     "ntk": ("#8a6d00", "#e3c02b"),
-    "dynamic": ("#a86400", "#f0a63a"),
+    "dynamic": ("#8c4a2f", "#d99a7c"),
     "yarn": ("#6a4fb3", "#b49cf0"),
     "llama3": ("#0f7c94", "#4fc3dd"),
     # turns of a pair within the trained context, few to many; never completed stands out
     "turns0": ("#c14f00", "#f0803c"),
-    "turns1": ("#7fb2d6", "#2f6e97"),
+    "turns1": ("#5b9bc8", "#3d7fab"),
     "turns2": ("#3485bd", "#4b9bd0"),
     "turns3": ("#0b4f7d", "#9bd3f5"),
     "alarm": ("#b3261e", "#ff8a80"),
@@ -63,9 +63,9 @@ def css() -> str:
 
 def tokens(count: float) -> str:
     """A number of tokens, short enough for a tick or a clock: 6.28, 512, 8.2k, 1.3M."""
-    for size, mark in ((1e9, "G"), (1e6, "M"), (1e4, "k")):
-        if count >= size:
-            scaled = count / (1e3 if mark == "k" else size)
+    for least, size, mark in ((9.995e8, 1e9, "G"), (9.995e5, 1e6, "M"), (1e4, 1e3, "k")):
+        if count >= least:
+            scaled = count / size
             return f"{scaled:.3g}{mark}" if scaled < 1000 else f"{scaled:,.0f}{mark}"
     if count >= 100 or count == int(count):
         return f"{count:,.0f}"
@@ -80,6 +80,11 @@ def number(value: float) -> str:
         return f"{mantissa}×10<sup>{int(exponent)}</sup>".replace("-", "−")
     text = f"{value:,.0f}" if size >= 100 or value == int(value) else f"{value:.3g}"
     return text.replace("-", "−")
+
+
+def short(value: float) -> str:
+    """A ratio for a label inside a chart, where there is no markup."""
+    return f"{value:.3g}" if 1e-3 <= value < 1000 else plain_text(number(value))
 
 
 def plain_text(markup: str) -> str:
@@ -100,6 +105,8 @@ def layout(**changes: Any) -> dict[str, Any]:
         "font": {"color": colour("ink"), "size": 12.5, "family": "Source Sans, sans-serif"},
         "margin": {"l": 52, "r": 12, "t": 8, "b": 40},
         "hovermode": "x unified", "showlegend": False, "uirevision": "kept",
+        "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": colour("quiet"),
+                    "activecolor": colour("accent")},
         "hoverlabel": {"bgcolor": colour("ground"), "font": {"color": colour("ink"), "size": 12}},
     }  # fmt: skip
     for name in ("xaxis", "yaxis"):

@@ -33,6 +33,7 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from posviz.params import (
+    IN_STEPS,
     REAL_BETWEEN,
     WHOLE_BETWEEN,
     InvalidParameterError,
@@ -147,12 +148,12 @@ class View:
                         values[parameter.name] = parameter.nearest(query[parameter.name])
         return values
 
-    def query(self, values: Values, *, defaults: bool = False) -> dict[str, str]:
+    def query(self, values: Values) -> dict[str, str]:
         """What a link to these values says; what is at its default is left out."""
         return {
             name: parameter.write(values[name])
             for name, parameter in self.declared(values).items()
-            if defaults or values[name] != parameter.default
+            if values[name] != parameter.default
         }
 
 
@@ -171,8 +172,13 @@ def _answer(request: Request) -> Response:
         return Response('{"slots":{}}', 404, media_type="application/json")
     values = view.follow(request.query_params)
     slots = ",".join(f'"{key}":{one.json}' for key, one in view.draw(**values).items())
-    address = json.dumps(urlencode(view.query(values)))
-    return Response(f'{{"address":{address},"slots":{{{slots}}}}}', media_type="application/json")
+    handles = {
+        name: (values[name], parameter.high)
+        for name, parameter in view.declared(values).items()
+        if isinstance(parameter, Number)
+    }
+    rest = json.dumps({"address": urlencode(view.query(values)), "handles": handles})
+    return Response(f'{rest[:-1]},"slots":{{{slots}}}}}', media_type="application/json")
 
 
 ROUTES: list[BaseRoute] = [
@@ -213,11 +219,7 @@ def anchor(view: View, values: Values) -> None:
     """Tells the browser the view's state; the address bar shows it."""
     _ANCHOR(
         key=f"{view.name}:anchor",
-        data={
-            "view": view.name,
-            "query": urlencode(view.query(values, defaults=True)),
-            "address": urlencode(view.query(values)),
-        },
+        data={"view": view.name, "address": urlencode(view.query(values))},
     )
 
 
@@ -262,10 +264,12 @@ def slider(
         The value, as Streamlit knows it.
     """
     whole = isinstance(step, int)
+    template = REAL_BETWEEN
+    if whole:
+        template = WHOLE_BETWEEN if step == 1 else IN_STEPS
     allowed = text.say(
-        WHOLE_BETWEEN if whole else REAL_BETWEEN,
-        name=label, low=shown(min_value), high=shown(max_value), got="{got}",
-    )  # fmt: skip
+        template, name=label, low=shown(min_value), high=shown(max_value), step=step, got="{got}"
+    )
     name = f"{view.name}:{key}" if view else key
 
     def changed() -> None:
@@ -359,12 +363,13 @@ def _place(
     )
 
 
-def copy_link(*, key: str) -> None:
+def copy_link(view: View) -> None:
     """A button that copies the address of the view as it stands."""
     _COPY_LINK(
-        key=key,
+        key=f"{view.name}:copy-link",
         width="content",
         data={
+            "view": view.name,
             "label": text.say("Copy link"),
             "done": text.say("Copied"),
             "failed": text.say("Copy it from the address bar"),

@@ -7,6 +7,7 @@ handle writes there, so that a link, a reload and a return from another page mea
 from __future__ import annotations
 
 from collections.abc import Sequence
+from html import escape
 from pathlib import Path
 from typing import Any, Literal
 
@@ -32,24 +33,36 @@ def _state(view: live.View) -> dict[str, str]:
 
 
 def open_view(view: live.View) -> None:
-    """Takes the link that the visitor came by, says what in it cannot be meant, offers the view.
+    """Takes the link that the visitor came by, and offers the view to the live route.
 
     Called by the page's script outside fragments, so on arrival and on full runs.
     """
     live.register(view)
     arrived = st.session_state.get("posviz:page") != view.name
     st.session_state["posviz:page"] = view.name
-    problems = f"posviz:{view.name}:problems"
     if arrived:
         link = {name: value for name, value in st.query_params.items()}
         said, bad = view.read(link)
-        st.session_state[problems] = bad
+        st.session_state[_problems(view)] = bad
         if link:
             state = _state(view)
             state.clear()
             state.update(view.query(said))
-    for problem in st.session_state.get(problems, []):
-        st.markdown(f":red[{text.complaint(problem)}. {text.say('Shown with its default.')}]")
+
+
+def _problems(view: live.View) -> str:
+    return f"posviz:{view.name}:problems"
+
+
+def complaints(view: live.View) -> None:
+    """What the link said and could not mean, until something is moved."""
+    problems = st.session_state.get(_problems(view), [])
+    sentences = [f"{text.complaint(problem)}." for problem in problems[:3]]
+    if len(problems) > 3:
+        sentences.append(text.say("And {count} more.", count=len(problems) - 3))
+    if sentences:
+        sentences.append(text.say("Shown without that."))
+        st.html(f'<p class="pv-notice" role="alert">{escape(" ".join(sentences))}</p>')
 
 
 def values(view: live.View) -> live.Values:
@@ -60,13 +73,12 @@ def values(view: live.View) -> live.Values:
 def write(view: live.View, name: str, value: object, *, only: bool = False) -> None:
     """Puts a value into the state; with ``only``, everything else returns to its default."""
     state = _state(view)
-    if only:
-        state.clear()
-    current = view.follow(state)
-    parameter = view.declared(current)[name]
-    current[name] = parameter.check(value)
-    state[name] = parameter.write(current[name])
-    st.session_state.pop(f"posviz:{view.name}:problems", None)
+    before = {} if only else dict(state)
+    # What the link would say, no more: a value that a moved limit stopped is forgotten.
+    followed = view.follow(before | {name: str(value)})
+    state.clear()
+    state.update(view.query(followed))
+    st.session_state.pop(_problems(view), None)
 
 
 def handle(

@@ -147,6 +147,7 @@ def draw(position: int, base: float, head_dim: int, factor: float, head: int) ->
         alibi.share_beyond_window(slope, lengths), method="llama3", method_label="Llama 3",
         usable=usable,
         current=(position + 1) / TRAINED,
+        head=head, window=style.tokens(np.ceil(alibi.window(slope))),
         slow=int(extrapolation.never_completed(plain, TRAINED).sum()), pairs=head_dim // 2, _=say,
     )  # fmt: skip
     dials = clocks(inv_freq, rope.turns(plain.inv_freq, TRAINED), position)

@@ -9,52 +9,66 @@ const here = (path) => new URL(path, document.baseURI).href;
 class View {
   constructor(name) {
     this.name = name;
-    this.query = new URLSearchParams();
-    this.address = ""; // the query without defaults, as links show it
+    this.address = ""; // the state as links show it, without defaults
+    this.moved = new Map(); // name -> value that Streamlit has not taken up yet
+    this.moving = new Set(); // handles in motion
     this.slots = new Map(); // key -> function that draws a payload
-    this.held = 0; // handles in motion
-    this.busy = this.dirty = this.unsaved = false;
+    this.handles = new Map(); // name -> slider
+    this.busy = this.dirty = false;
   }
 
-  adopt(data) {
-    // What Streamlit says counts unless a handle is in motion, whose values are newer.
-    if (this.held || this.busy) return false;
-    this.query = new URLSearchParams(data.query);
-    this.address = data.address;
-    this.save();
-    return true;
+  // Streamlit's state counts, but for handles in motion, whose values are newer. The pictures of
+  // its run are then old too, so the view asks for its own.
+  adopt({ address }) {
+    for (const name of this.moved.keys())
+      if (![...this.moving].some((handle) => handle.data.name === name)) this.moved.delete(name);
+    const changed = address !== this.address;
+    this.address = address;
+    if (this.still) return this.save();
+    if (changed) this.ask();
+  }
+
+  get still() {
+    return !this.moving.size && !this.busy;
+  }
+
+  get query() {
+    const query = new URLSearchParams(this.address);
+    for (const [name, value] of this.moved) query.set(name, value);
+    return query.toString();
   }
 
   set(name, value) {
-    this.query.set(name, String(value));
-    this.dirty = true;
+    this.moved.set(name, String(value));
     this.ask();
   }
 
   async ask() {
-    if (this.busy || !this.dirty) return;
+    this.dirty = true;
+    if (this.busy) return;
     this.busy = true;
     this.dirty = false;
     let answer = null;
     try {
       const response = await fetch(here(`live/view/${this.name}?${this.query}`));
-      answer = await response.json();
+      if (response.ok) answer = await response.json();
     } catch {
-      answer = null; // the server is away; Streamlit shows that it reconnects
+      // the server is away; Streamlit shows that it reconnects
     }
     this.busy = false;
-    this.ask(); // the server works on the newest value while this one is drawn
-    if (answer?.slots) {
-      this.address = answer.address;
-      for (const [key, payload] of Object.entries(answer.slots)) this.slots.get(key)?.(payload);
-      if (!this.held && !this.busy) this.save();
-    }
+    if (this.dirty) this.ask(); // the server works on the newest value while this one is drawn
+    if (!answer) return;
+    this.address = answer.address;
+    for (const [key, payload] of Object.entries(answer.slots)) this.slots.get(key)?.(payload);
+    for (const [name, [value, high]] of Object.entries(answer.handles))
+      if (!this.moved.has(name)) this.handles.get(name)?.limit(value, high);
+    if (this.still) this.save();
   }
 
   save() {
     const { pathname, search, hash } = window.location;
     const kept = [...new URLSearchParams(search)].filter(([key]) => key.startsWith("embed"));
-    const query = new URLSearchParams([...new URLSearchParams(this.address), ...kept]).toString();
+    const query = new URLSearchParams([...new URLSearchParams(this.query), ...kept]).toString();
     const wanted = query ? `?${query}` : "";
     if (wanted !== search) window.history.replaceState(window.history.state, "", pathname + wanted + hash);
   }
@@ -108,8 +122,9 @@ class Scale {
   }
 
   next(value, steps) {
-    if (this.whole || !this.log) return this.round(value + steps * this.step);
-    const moved = this.value(Math.min(Math.max(this.share(value) + steps / 100, 0), 1));
+    const pages = Math.abs(steps) >= 10; // on a long track a page is a twentieth of it
+    if ((this.whole && !(this.log && pages)) || !this.log) return this.round(value + steps * this.step);
+    const moved = this.value(Math.min(Math.max(this.share(value) + steps / (pages ? 200 : 100), 0), 1));
     return moved === value ? this.round(value + Math.sign(steps) * this.step) : moved;
   }
 }
@@ -129,10 +144,10 @@ class Slider {
   constructor(parent) {
     parent.insertAdjacentHTML(
       "beforeend",
-      `<div class="pv-slider"><div class="pv-head"><label></label><span class="pv-value">` +
+      `<div class="pv-slider"><input type="range" min="0" max="1" step="any">` +
+        `<div class="pv-head"><label></label><span class="pv-value">` +
         `<input type="text" inputmode="decimal" autocomplete="off"><span class="pv-unit"></span></span>` +
-        `<button type="button" class="pv-play" hidden></button></div>` +
-        `<input type="range" min="0" max="1" step="any"><p class="pv-note" hidden></p></div>`,
+        `<button type="button" class="pv-play" hidden></button></div><p class="pv-note" hidden></p></div>`,
     );
     this.root = parent.lastElementChild;
     [this.label, this.number, this.unit, this.play, this.range, this.note] = [
@@ -144,21 +159,27 @@ class Slider {
     this.listen();
   }
 
-  update({ data, setStateValue }) {
+  update({ data, setStateValue, setTriggerValue }) {
     const fresh = !this.data || data.value !== this.data.value || data.high !== this.data.high;
     this.data = data;
-    this.report = (value) => setStateValue("value", value);
+    // A trigger is told each time; a state only when it differs from the last one told.
+    const tell = data.view ? setTriggerValue : setStateValue;
+    this.report = (value) => tell("value", value);
     this.scale = new Scale(data);
     this.view = data.view ? viewOf(data.view) : null;
+    this.view?.handles.set(data.name, this);
     const id = `pv-${data.name}`;
     this.range.id = id;
     this.root.dataset.name = data.name;
     this.label.htmlFor = id;
     this.label.textContent = data.label;
+    const widest = Math.max(...[data.low, data.high].map((end) => format(end, this.scale.whole).length));
+    this.number.style.width = `${Math.max(widest, 4)}ch`; // as wide as the widest value, so that nothing moves
     this.root.title = data.help ?? "";
+    this.range.setAttribute("aria-description", data.help ?? "");
     this.unit.textContent = data.unit ?? "";
     this.number.setAttribute("aria-label", `${data.label}, ${data.words.typed}`);
-    this.play.hidden = !data.play;
+    this.play.hidden = !data.play || data.high <= data.low;
     this.range.disabled = this.number.disabled = data.disabled;
     if (data.note && this.view) {
       this.note.hidden = false;
@@ -173,6 +194,13 @@ class Slider {
     if (!this.timer) this.face();
   }
 
+  // Another handle moved this one's end: it stops there, and shows it at once.
+  limit(value, high) {
+    if (this.held || (value === this.value && high === this.scale.high)) return;
+    this.scale.high = high;
+    this.show(value);
+  }
+
   show(value) {
     this.value = value;
     const share = this.scale.share(value);
@@ -181,12 +209,12 @@ class Slider {
     const text = format(value, this.scale.whole);
     if (document.activeElement !== this.number && this.number.getRootNode().activeElement !== this.number) {
       this.number.value = text;
-      this.number.style.width = `${text.length + 0.6}ch`;
     }
     this.range.setAttribute("aria-valuetext", `${text} ${this.data.unit ?? ""}`.trim());
   }
 
   move(value) {
+    this.complain("");
     if (value === this.value) return;
     this.show(value);
     if (this.view) this.view.set(this.data.name, value);
@@ -204,7 +232,7 @@ class Slider {
     clearTimeout(this.settling);
     if (this.held) return;
     this.held = true;
-    if (this.view) this.view.held += 1;
+    this.view?.moving.add(this);
   }
 
   // Streamlit hears of the value once it rests: its run would compete with the next key press.
@@ -216,7 +244,7 @@ class Slider {
   settle() {
     this.held = false;
     if (!this.view) return;
-    this.view.held -= 1;
+    this.view.moving.delete(this);
     this.view.save();
     if (this.value !== this.data.value) this.report(this.value);
   }
@@ -257,13 +285,14 @@ class Slider {
   }
 
   typed(text) {
-    const { low, high, whole } = this.scale;
-    const value = Number(text.replace(/[\s,_]/g, ""));
-    const allowed = text.trim() !== "" && value >= low && value <= high;
-    this.complain(allowed ? "" : this.data.words.allowed.replace("{got}", text));
-    if (!allowed) return;
+    const { low, high, step, whole } = this.scale;
+    const plain = text.trim().replace(/^(\d{1,3})((?:,\d{3})+)(?=\.|$)/, (all) => all.replaceAll(",", ""));
+    const value = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(plain) ? Number(plain) : NaN;
+    const allowed = value >= low && value <= high && (!whole || (value - low) % step === 0);
+    const got = text.trim() ? text.trim().slice(0, 40) : "–";
+    if (!allowed) return this.complain(this.data.words.allowed.replace("{got}", () => got));
     this.hold();
-    this.move(whole ? this.scale.round(value) : value);
+    this.move(value);
     this.release();
   }
 
@@ -313,7 +342,7 @@ const pictures = new WeakMap();
 
 function picture(component, className, draw) {
   noteTheme();
-  const { parentElement: parent, data, setStateValue } = component;
+  const { parentElement: parent, data, setTriggerValue } = component;
   let one = pictures.get(parent);
   if (!one) {
     parent.insertAdjacentHTML("beforeend", `<div class="${className}"></div>`);
@@ -322,7 +351,7 @@ function picture(component, className, draw) {
     one.host.dataset.key = data.key;
     one.host.style.minHeight = data.height ? `${data.height}px` : "";
   }
-  one.report = (chosen) => setStateValue("chosen", chosen);
+  one.report = (chosen) => setTriggerValue("chosen", chosen);
   const update = (payload) => {
     if (payload.hash === one.drawn && one.theme === theme()) return;
     one.drawn = payload.hash;
@@ -332,7 +361,7 @@ function picture(component, className, draw) {
   const view = data.view ? viewOf(data.view) : null;
   one.view = view;
   view?.slots.set(data.key, update);
-  if (!view?.held && !view?.busy) update(data.payload);
+  if (!view || view.still) update(data.payload);
   else if (one.drawn === null || one.theme !== theme()) update(data.payload);
 }
 
@@ -344,6 +373,16 @@ export function markup(component) {
     if (focused) one.host.querySelector(`[data-set="${focused}"]`)?.focus();
     if (!one.listening) {
       one.listening = true;
+      one.host.addEventListener("keydown", (event) => {
+        const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+        const at = step && event.target.closest("[data-set]");
+        if (!at) return;
+        event.preventDefault();
+        const all = [...one.host.querySelectorAll("[data-set]")];
+        const next = all[all.indexOf(at) + step];
+        next?.focus();
+        next?.click();
+      });
       one.host.addEventListener("click", (event) => {
         const chosen = event.target.closest("[data-set]")?.dataset.set;
         if (!chosen || !one.view) return;
@@ -396,11 +435,12 @@ function drawChart(one) {
 }
 
 function plot(one, data, layout) {
-  one.host.setAttribute("role", "img");
+  one.host.setAttribute("role", "figure");
   const drawn = window.Plotly.react(one.host, data, layout, {
     displaylogo: false,
     responsive: true,
-    modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"],
+    plotlyServerURL: "",
+    modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d", "sendChartToCloud"],
     toImageButtonOptions: { format: "svg", filename: one.host.dataset.key },
   });
   Promise.resolve(drawn).then(() => one.host.classList.remove("is-quick"));
@@ -429,19 +469,21 @@ function quick(one, data, layout) {
     one.overlay = host.lastElementChild;
   }
   const [curves, marks] = one.overlay.children;
-  curves.style.clipPath = `inset(${t}px ${r}px ${b}px ${l}px)`;
+  curves.style.clipPath = `inset(${t}px ${r}px ${b}px ${l}px) view-box`;
   one.overlay.setAttribute("viewBox", `0 0 ${width} ${height}`);
   const wanted = [];
   let below = "";
   for (const { x: xs, y: ys, line, fill, fillcolor } of data) {
     const points = [];
     const [at, of] = [numbers(xs), numbers(ys)];
-    for (let i = 0, last; i < at.length; i++) {
+    let last;
+    for (let i = 0; i < at.length; i++) {
       const px = tenth(x(at[i]));
       const py = tenth(Math.min(Math.max(y(of[i]), -2000), 4000));
       if (line.shape === "hv" && i) points.push(px + " " + last);
       points.push(px + " " + (last = py));
     }
+    if (at.length === 1) points.push(tenth(x(at[0])) + 4 + " " + last);
     const path = points.join("L");
     if (fill === "tonexty") wanted.push({ d: `M${path}L${below}Z`, fill: fillcolor, stroke: "none" });
     below = points.reverse().join("L");
@@ -454,8 +496,8 @@ function quick(one, data, layout) {
     "stroke-dasharray": line.dash === "dot" ? "3 3" : "none",
   }));
   const texts = layout.annotations.map((note) => ({
-    x: (host.layout.xaxis.type === "log" ? x(10 ** note.x) : x(note.x)) + note.xshift + (note.xanchor === "left" ? 2 : -2),
-    y: height - b - note.y * (height - t - b) + note.font.size + 1,
+    x: (host.layout.xaxis.type === "log" ? x(10 ** note.x) : x(note.x)) + note.xshift + (note.xanchor === "left" ? 1 : -1),
+    y: Math.round(height - b - note.y * (height - t - b) + note.font.size + 2),
     "text-anchor": note.xanchor === "left" ? "start" : "end", fill: note.font.color,
     "font-size": note.font.size, text: note.text,
   }));
@@ -519,7 +561,10 @@ export function copyLink({ parentElement: parent, data }) {
   const button = parent.lastElementChild;
   button.textContent = data.label;
   button.addEventListener("click", async () => {
-    const copied = await navigator.clipboard?.writeText(window.location.href).then(() => true, () => false);
+    const { origin, pathname } = window.location;
+    const { query } = viewOf(data.view);
+    const link = origin + pathname + (query && `?${query}`);
+    const copied = await navigator.clipboard?.writeText(link).then(() => true, () => false);
     button.textContent = copied ? data.done : data.failed;
     setTimeout(() => (button.textContent = data.label), 2500);
   });
