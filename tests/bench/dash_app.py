@@ -144,7 +144,7 @@ def draw(position: int, base: float, head_dim: int, factor: float, head: int) ->
         multiples,
         extrapolation.unseen_share(plain, NoScaling(), TRAINED, lengths),
         extrapolation.unseen_share(plain, method, TRAINED, lengths),
-        alibi.share_beyond_window(slope, lengths), method="llama3", method_label="Llama 3",
+        method="llama3", method_label="Llama 3",
         usable=usable,
         current=(position + 1) / TRAINED,
         head=head, window=style.tokens(np.ceil(alibi.window(slope))),
