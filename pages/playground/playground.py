@@ -199,7 +199,11 @@ def caption(scene: Scene) -> str:
             "{trained} trained tokens; at position {position} none has left the angles it met."
         )
     if scene.slow and not beyond and scene.usable > 4 * scene.trained:
-        first += " " + say("Choose none and drag position past {trained} to see them turn red.")
+        first += " " + (
+            say("Choose none to see them turn red.")
+            if scene.position >= scene.trained
+            else say("Choose none and drag position past {trained} to see them turn red.")
+        )
     second = ""
     if scene.show == "scores" and not scene.method.depends_on_length:
         second = " " + say("Position moves no curve: a score depends on distance alone.")
