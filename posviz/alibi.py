@@ -3,30 +3,58 @@
 Source: Press et al. 2021, "Train Short, Test Long", https://arxiv.org/abs/2108.12409; slopes in
 the order of the released code (ofirpress/attention_with_linear_biases, ``get_slopes`` in
 fairseq/models/transformer.py), which BLOOM and MPT follow. The paper's text gives ``2**(-8h/n)``
-"for n heads"; for a head count that is not a power of two no released model uses it.
+"for n heads", :func:`paper_slopes`; for a head count that is not a power of two no released model
+uses it.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from posviz import params
+from posviz.precision import bfloat16
+
+MOST_NUMBERS = 1 << 28
+"""How many numbers a bias matrix may have, so that it fits memory."""
 
 
-def slopes(num_heads: int) -> NDArray[np.float64]:
+def slopes(num_heads: int, alibi_bias_max: float = 8.0) -> NDArray[np.float64]:
     """Slope of each head in the released order, shape ``(num_heads,)``.
 
-    A power of two: ``2**(-8h/num_heads)`` for h = 1 .. num_heads. Otherwise the slopes of the
-    next lower power of two, then every second slope of the next higher one.
+    A power of two: ``2**(-alibi_bias_max * h / num_heads)`` for h = 1 .. num_heads. Otherwise the
+    slopes of the next lower power of two, then every second slope of the next higher one, which
+    is what MPT's code makes of the higher one, ``[1::2]`` and then ``[0::2]``.
+
+    Args:
+        num_heads: Attention heads of a layer.
+        alibi_bias_max: MPT's exponent of the flattest slope, above 0; 8 everywhere else.
+            (Hugging Face's ``MptModel`` ignores it and always takes 8; llm-foundry does not.)
+
+    Source:
+        ofirpress ``get_slopes``; mosaicml/llm-foundry ``gen_slopes`` for ``alibi_bias_max``.
     """
     num_heads = params.whole("num_heads", num_heads, 1)
+    steepness = params.real("alibi_bias_max", alibi_bias_max, 0.0, 1000.0, above=True)
     lower = 1 << (num_heads.bit_length() - 1)
-    regular = 2.0 ** (-8.0 * np.arange(1, lower + 1) / lower)
-    extra = 2.0 ** (-8.0 * np.arange(1, 2 * lower + 1, 2) / (2 * lower))
+    regular = 2.0 ** (-steepness * np.arange(1, lower + 1) / lower)
+    extra = 2.0 ** (-steepness * np.arange(1, 2 * lower + 1, 2) / (2 * lower))
     return np.concatenate([regular, extra[: num_heads - lower]])
+
+
+def paper_slopes(num_heads: int) -> NDArray[np.float64]:
+    """The paper's plain rule ``2**(-8h/num_heads)``, h = 1 .. num_heads, ``(num_heads,)``.
+
+    A variant: it equals :func:`slopes` at powers of two, and no released model elsewhere.
+
+    Source:
+        Press et al. 2021, section 3.
+    """
+    num_heads = params.whole("num_heads", num_heads, 1)
+    return 2.0 ** (-8.0 * np.arange(1, num_heads + 1) / num_heads)
 
 
 def bias(slope: float, distance: ArrayLike) -> NDArray[np.float64]:
@@ -36,6 +64,84 @@ def bias(slope: float, distance: ArrayLike) -> NDArray[np.float64]:
     """
     slope = params.real("slope", slope, 0.0)
     return -slope * params.numbers("distance", distance, 0.0)
+
+
+def bias_matrix(
+    heads: int | Sequence[float] | NDArray[np.float64],
+    q_len: int,
+    k_len: int,
+    symmetric: bool = False,
+) -> NDArray[np.float64]:
+    """What ALiBi adds to every scaled score, ``(num_heads, q_len, k_len)``.
+
+    ``-slope * (query - key)``, and minus infinity where the key is ahead of the query; if
+    ``symmetric``, ``-slope * |query - key|`` everywhere. Implementations store other numbers that
+    a softmax cannot tell apart, since they differ by a constant in each row: BLOOM and fairseq
+    ``slope * key``, MPT ``-slope * (k_len - 1 - key)``.
+
+    Args:
+        heads: A number of heads, for their released slopes, or the slopes themselves.
+        q_len: Queries: the last ``q_len`` positions of ``k_len``, as with a cache.
+        k_len: Keys, at least ``q_len``.
+        symmetric: Whether queries see keys ahead of them.
+
+    Source:
+        Press et al. 2021, section 3; llm-foundry ``build_alibi_bias`` (``full`` if symmetric).
+    """
+    listed = isinstance(heads, (list, tuple, np.ndarray))
+    steep = params.per_pair("slopes", heads) if listed else slopes(heads)  # type: ignore[arg-type]
+    k_len = params.whole("k_len", k_len, 1)
+    q_len = params.whole("q_len", q_len, 1, k_len)
+    if not isinstance(symmetric, (bool, np.bool_)):
+        raise params.InvalidParameterError(
+            "symmetric must be True or False, got {got}", got=params.shown(symmetric)
+        )
+    if len(steep) * q_len * k_len > MOST_NUMBERS:
+        raise params.InvalidParameterError(
+            "num_heads x q_len x k_len must be at most {high}, got {got}",
+            high=params.shown(MOST_NUMBERS),
+            got=params.shown(len(steep) * q_len * k_len),
+        )
+    distance = np.arange(k_len - q_len, k_len)[:, None] - np.arange(k_len)  # (q_len, k_len)
+    biases = -steep[:, None, None] * np.abs(distance)  # (num_heads, q_len, k_len)
+    return biases if symmetric else np.where(distance < 0, -math.inf, biases)
+
+
+def bloom_bias(num_heads: int, attention_mask: ArrayLike) -> NDArray[np.float64]:
+    """What BLOOM adds: ``slope * position``, ``(num_heads, k_len)``, 0 or more.
+
+    ``position`` counts the tokens that ``attention_mask`` marks with 1, from 0; padding, marked
+    with 0, gets 0. Over each row that a query sees it is :func:`bias_matrix` up to a constant.
+
+    Source:
+        Hugging Face ``build_alibi_tensor`` in ``modeling_bloom.py``.
+    """
+    return slopes(num_heads)[:, None] * _counted(attention_mask)
+
+
+def falcon_bias(num_heads: int, attention_mask: ArrayLike, head_dim: int) -> NDArray[np.float64]:
+    """What Falcon adds to a scaled score, ``(num_heads, k_len)``: a variant.
+
+    As BLOOM's, but slopes, positions and products are bfloat16, so that far positions collide;
+    and it is added before the scaling, ``(q . k + alibi) / sqrt(head_dim)``, which makes it
+    ``sqrt(head_dim)`` times weaker.
+
+    Source:
+        Hugging Face ``build_alibi_tensor`` and ``FalconAttention`` in ``modeling_falcon.py``.
+    """
+    head_dim = params.whole("head_dim", head_dim, 1)
+    products = bfloat16(slopes(num_heads))[:, None] * bfloat16(_counted(attention_mask))
+    return bfloat16(products) / math.sqrt(head_dim)
+
+
+def _counted(attention_mask: ArrayLike) -> NDArray[np.float64]:
+    mask = params.numbers("attention_mask", attention_mask)
+    if mask.ndim != 1 or not mask.size or not np.isin(mask, (0.0, 1.0)).all():
+        raise params.InvalidParameterError(
+            "attention_mask must be a list of 0 and 1, got {got}",
+            got=params.shown(attention_mask),
+        )
+    return np.asarray((np.cumsum(mask) - 1.0) * mask)
 
 
 def weights(slope: float, distance: ArrayLike, seq_len: int) -> NDArray[np.float64]:

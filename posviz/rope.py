@@ -109,32 +109,56 @@ def rotate(
         RoFormer, equation 34; Hugging Face ``apply_rotary_pos_emb`` (half),
         Meta ``apply_rotary_emb`` (interleaved).
     """
-    vectors = params.numbers("x", x)
-    frequencies = params.per_pair("inv_freq", inv_freq)
+    vectors, frequencies = params.numbers("x", x), params.per_pair("inv_freq", inv_freq)
     params.one_of("layout", layout, LAYOUTS)
-    width = 2 * len(frequencies)
-    if vectors.ndim == 0 or vectors.shape[-1] < width:
-        raise params.InvalidParameterError(
-            "x must have at least 2 dimensions per pair, {allowed} here, got {got}",
-            allowed=width,
-            got=vectors.shape[-1] if vectors.ndim else 0,
-        )
-    first, second = pair_slices(width, layout)
-    angles = params.numbers("positions", positions)[..., None] * frequencies
-    cos, sin = np.cos(angles), np.sin(angles)  # (..., rotary_dim // 2)
-    a, b = vectors[..., first], vectors[..., second]
+    _check_room("x", vectors, len(frequencies))
+    with np.errstate(over="ignore"):
+        angles = params.numbers("positions", positions)[..., None] * frequencies
+    return turn(vectors, angles, layout)
+
+
+def turn(x: ArrayLike, angles: ArrayLike, layout: Layout = "half") -> NDArray[np.float64]:
+    """``x`` with each pair turned by an angle of its own; dimensions past the pairs stay.
+
+    Args:
+        x: Vectors ``(..., head_dim)``.
+        angles: Radians ``(..., rotary_dim // 2)``, of a shape that broadcasts with the vectors.
+        layout: Which dimensions form a pair: ``half`` or ``interleaved``.
+
+    Returns:
+        float64 vectors ``(..., head_dim)``, in the layout they came in.
+    """
+    vectors, turned_by = params.numbers("x", x), params.numbers("angles", angles)
+    params.one_of("layout", layout, LAYOUTS)
+    if turned_by.ndim == 0 or not turned_by.shape[-1]:
+        raise params.InvalidParameterError(params.A_LIST, name="angles", got=str(turned_by.shape))
+    _check_room("x", vectors, turned_by.shape[-1])
     try:
-        shape = (*np.broadcast_shapes(vectors.shape[:-1], angles.shape[:-1]), vectors.shape[-1])
+        over = np.broadcast_shapes(vectors.shape[:-1], turned_by.shape[:-1])
     except ValueError as mismatch:
         raise params.InvalidParameterError(
             "positions must be one per vector, {allowed} here, got {got}",
             allowed=str(vectors.shape[:-1]),
-            got=str(angles.shape[:-1]),
+            got=str(turned_by.shape[:-1]),
         ) from mismatch
-    rotated = np.array(np.broadcast_to(vectors, shape))
-    rotated[..., first] = a * cos - b * sin
-    rotated[..., second] = a * sin + b * cos
-    return rotated
+    first, second = pair_slices(2 * turned_by.shape[-1], layout)
+    cos, sin = np.cos(turned_by), np.sin(turned_by)  # (..., rotary_dim // 2)
+    a, b = vectors[..., first], vectors[..., second]
+    rotated = np.array(np.broadcast_to(vectors, (*over, vectors.shape[-1])))
+    with np.errstate(over="ignore"):
+        rotated[..., first] = a * cos - b * sin
+        rotated[..., second] = a * sin + b * cos
+    return params.numbers("rotated x", rotated)
+
+
+def _check_room(name: str, vectors: NDArray[np.float64], pairs: int) -> None:
+    if vectors.ndim == 0 or vectors.shape[-1] < 2 * pairs:
+        raise params.InvalidParameterError(
+            "{name} must have at least 2 dimensions per pair, {allowed} here, got {got}",
+            name=name,
+            allowed=2 * pairs,
+            got=vectors.shape[-1] if vectors.ndim else 0,
+        )
 
 
 def pair_slices(rotary_dim: int, layout: Layout) -> tuple[slice, slice]:
@@ -152,6 +176,108 @@ def interleaved_to_half(rotary_dim: int) -> NDArray[np.intp]:
     """
     rotary_dim = params.even("rotary_dim", rotary_dim)
     return np.arange(rotary_dim).reshape(-1, 2).T.ravel()
+
+
+def half_to_interleaved(rotary_dim: int) -> NDArray[np.intp]:
+    """Index that reorders halves into an interleaved vector: ``[0, d/2, 1, d/2 + 1, ...]``.
+
+    It undoes :func:`interleaved_to_half`.
+    """
+    rotary_dim = params.even("rotary_dim", rotary_dim)
+    return np.arange(rotary_dim).reshape(2, -1).T.ravel()
+
+
+def decay_bound(rotary_dim: int, rope_theta: float, distance: ArrayLike) -> NDArray[np.float64]:
+    """Mean over pairs of ``|S_j|``: RoFormer's long-term decay, its Figure 2.
+
+    ``S_j`` is the sum of ``exp(1j * distance * inv_freq)`` over the first j pairs. It bounds scores
+    up to a factor, see :func:`score_bound`, and describes none of them. ``(rotary_dim/2 + 1) / 2``
+    at distance 0, the same for ``-distance``, and not monotone.
+
+    Args:
+        rotary_dim: Dimensions that rotate, an even number.
+        rope_theta: Base, above 1.
+        distance: Query minus key in tokens, of any shape.
+
+    Returns:
+        The mean, of the shape of ``distance``.
+
+    Source:
+        RoFormer, section 3.4.3.
+    """
+    return np.asarray(_partial_sums(inv_freq(rotary_dim, rope_theta), distance).mean(axis=-1))
+
+
+def _partial_sums(frequencies: Floats, distance: ArrayLike) -> Floats:
+    """``|S_j|`` for j = 1 .. pairs on the last axis."""
+    with np.errstate(over="ignore"):
+        angles = params.numbers("distance", distance)[..., None] * frequencies
+    angles = params.numbers("distance x inv_freq", angles)
+    return np.asarray(np.abs(np.cumsum(np.exp(1j * angles), axis=-1)))
+
+
+def score_bound(
+    q: ArrayLike,
+    k: ArrayLike,
+    distance: ArrayLike,
+    inv_freq: ArrayLike,
+    layout: Layout = "half",
+) -> NDArray[np.float64]:
+    """What the unscaled score of ``q`` and ``k`` never exceeds in size at each ``distance``.
+
+    ``max |h_(i+1) - h_i| * sum |S_j|`` with ``h_i = q_i conj(k_i)`` over pairs as complex numbers.
+    The maximum includes the last term, ``|0 - h_last|``; without it the inequality is false.
+
+    Args:
+        q: A query of 2 dimensions per pair.
+        k: A key of as many.
+        distance: Query minus key in tokens, of any shape.
+        inv_freq: Frequency of each pair, ``(rotary_dim // 2,)``.
+        layout: Which dimensions form a pair: ``half`` or ``interleaved``.
+
+    Returns:
+        The bound, of the shape of ``distance``.
+
+    Source:
+        RoFormer, section 3.4.3, equations 35-37.
+    """
+    frequencies = params.per_pair("inv_freq", inv_freq)
+    params.one_of("layout", layout, LAYOUTS)
+    query, key = (
+        _as_complex(name, vector, len(frequencies), layout) for name, vector in (("q", q), ("k", k))
+    )
+    with np.errstate(over="ignore", invalid="ignore"):
+        products = np.append(query * key.conj(), 0.0)  # h, and the 0 after its last
+        bound = np.abs(np.diff(products)).max() * _partial_sums(frequencies, distance).sum(axis=-1)
+    return params.numbers("q x k", bound)
+
+
+def _as_complex(name: str, vector: ArrayLike, pairs: int, layout: Layout) -> NDArray[np.complex128]:
+    found = params.numbers(name, vector)
+    if found.shape != (2 * pairs,):
+        raise params.InvalidParameterError(
+            "{name} must be one vector of 2 dimensions per pair, {allowed} here, got {got}",
+            name=name,
+            allowed=2 * pairs,
+            got=f"shape {found.shape}",
+        )
+    first, second = pair_slices(2 * pairs, layout)
+    return np.asarray(found[first] + 1j * found[second])
+
+
+def peaked_key(
+    q: ArrayLike, distance: float, inv_freq: ArrayLike, layout: Layout = "half"
+) -> NDArray[np.float64]:
+    """The key, as long as ``q``, whose score with ``q`` peaks ``distance`` tokens behind it.
+
+    ``q`` rotated by ``distance``: at distance n the score is ``sum |q_i|^2 cos((n - distance) *
+    inv_freq_i)``, at most ``|q|^2``, and that at ``distance``. RoPE can look anywhere.
+
+    Source:
+        Barbero et al. 2024, "Round and Round We Go!", https://arxiv.org/abs/2410.06205,
+        section 3.
+    """
+    return rotate(q, params.real("distance", distance, -math.inf), inv_freq, layout)
 
 
 def cosine_sums(inv_freq: ArrayLike, seq_len: int) -> NDArray[np.float64]:
@@ -194,3 +320,30 @@ def random_scores(
     distances = np.atleast_1d(params.numbers("distance", distance))
     angles = distances[:, None] * frequencies  # (distances, pairs)
     return np.asarray((np.cos(angles) @ along + np.sin(angles) @ across).T)
+
+
+def score_moments(
+    inv_freq: ArrayLike, distance: ArrayLike, mean: float = 0.0, std: float = 1.0
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Expected score of independent random q and k, and its variance, at each distance.
+
+    All components have the given mean and standard deviation, whatever their distribution; the
+    score is divided by ``sqrt(rotary_dim)``. Without a mean the expectation is 0 at every distance
+    and the variance ``std**4``: no decay. A mean brings RoPE's curve of equal vectors back,
+    ``mean**2 * 2 sum(cos(distance * inv_freq)) / sqrt(rotary_dim)``; the variance
+    ``std**4 + 2 std**2 mean**2`` stays the same everywhere.
+
+    Returns:
+        Expectation and variance, both of the shape of ``distance``.
+
+    Source:
+        Barbero et al. 2024, proposition 3.2, for a mean of 0; the rest follows from the rotation
+        keeping lengths.
+    """
+    frequencies = params.per_pair("inv_freq", inv_freq)
+    mean, std = params.real("mean", mean, -1e6, 1e6), params.real("std", std, 0.0, 1e6)
+    with np.errstate(over="ignore"):
+        angles = params.numbers("distance", distance)[..., None] * frequencies
+    cosines = np.cos(params.numbers("distance x inv_freq", angles)).sum(axis=-1)
+    expected = mean**2 * 2.0 * cosines / math.sqrt(2 * len(frequencies))
+    return np.asarray(expected), np.full(np.shape(expected), std**4 + 2.0 * std**2 * mean**2)

@@ -16,6 +16,17 @@ from posviz.params import InvalidParameterError
 GOLDEN_DIR = Path(__file__).parent / "golden"
 SLOPES = json.loads((GOLDEN_DIR / "alibi.json").read_text())
 TENSORS = json.loads((GOLDEN_DIR / "alibi_tensors.json").read_text())
+BIAS_MAX = json.loads((GOLDEN_DIR / "alibi_bias_max.json").read_text())
+BLOOM = (
+    "HF bloom build_alibi_tensor, 4 heads, mask all ones, len 5 (values slope*j: key index only)"
+)
+BLOOM_PADDED = "HF bloom, LEFT-padded mask [0,0,1,1,1], 4 heads"
+MPT = "HF MPT build_mpt_alibi_tensor 4 heads len 5 (values -slope*(L-1-j))"
+FALCON = (
+    "HF falcon build_alibi_tensor 12 heads len 4 (slopes rounded to bfloat16; "
+    "and the sum QK+alibi is multiplied by 1/sqrt(d))"
+)
+BOTH = "llm-foundry build_alibi_bias full=True (bidirectional -|i-j|), 4 heads len 4"
 
 head_counts = st.integers(int(params.NUM_HEADS.low), int(params.NUM_HEADS.high))
 by_heads = {"ids": lambda case: f"{case['n_heads']}_heads"}
@@ -67,6 +78,48 @@ def test_papers_formula_holds_at_powers_of_two_and_nowhere_else(case):
     assert np.allclose(slopes, case["paper_formula_2^(-8i/n)_f64"], rtol=1e-9) == power_of_two
 
 
+def llm_foundry_slopes(n_heads, alibi_bias_max):
+    """mosaicml/llm-foundry, attention.py ``gen_slopes``, as it is written, in float64."""
+    _n_heads = 2 ** math.ceil(math.log2(n_heads))
+    m = np.arange(1, _n_heads + 1) * (alibi_bias_max / _n_heads)
+    slopes = 1.0 / np.power(2, m)
+    if _n_heads != n_heads:
+        slopes = np.concatenate([slopes[1::2], slopes[::2]])[:n_heads]
+    return slopes
+
+
+@pytest.mark.parametrize(
+    "case", BIAS_MAX, ids=lambda c: f"{c['n_heads']}_heads_{c['alibi_bias_max']}"
+)
+def test_slopes_of_another_bias_max_are_mpts(case):
+    assert case["llm_foundry_equal"]
+    slopes = alibi.slopes(case["n_heads"], case["alibi_bias_max"])
+    assert len(slopes) == len(case["slopes"]) == case["n_heads"]
+    assert slopes.min() >= 2.0 ** -case["alibi_bias_max"] * (1 - 1e-12)
+    np.testing.assert_allclose(slopes, case["slopes"], rtol=2e-6)
+
+
+@given(head_counts, st.floats(0.1, 100.0))
+def test_slopes_of_any_bias_max_are_llm_foundrys(num_heads, bias_max):
+    slopes = alibi.slopes(num_heads, bias_max)
+    np.testing.assert_allclose(slopes, llm_foundry_slopes(num_heads, bias_max), rtol=1e-12)
+
+
+@pytest.mark.parametrize("case", SLOPES, **by_heads)
+def test_paper_slopes_are_the_papers_rule(case):
+    expected = case["paper_formula_2^(-8i/n)_f64"]
+    np.testing.assert_allclose(alibi.paper_slopes(case["n_heads"]), expected, rtol=1e-12)
+
+
+@given(head_counts)
+def test_paper_slopes_fall_and_end_where_the_released_ones_do_at_powers_of_two(num_heads):
+    paper = alibi.paper_slopes(num_heads)
+    assert np.all(np.diff(paper) < 0)
+    assert paper[-1] == 2.0**-8
+    same = np.allclose(paper, alibi.slopes(num_heads), rtol=1e-12)
+    assert same == (num_heads & (num_heads - 1) == 0)
+
+
 @given(head_counts)
 def test_slopes_lie_between_zero_and_one_and_differ(num_heads):
     slopes = alibi.slopes(num_heads)
@@ -76,9 +129,7 @@ def test_slopes_lie_between_zero_and_one_and_differ(num_heads):
 
 def test_bias_is_blooms_and_mpts_up_to_a_shift_of_the_row():
     keys = np.arange(5)
-    bloom = TENSORS["HF bloom build_alibi_tensor, 4 heads, mask all ones, len 5 "
-                    "(values slope*j: key index only)"]  # fmt: skip
-    mpt = TENSORS["HF MPT build_mpt_alibi_tensor 4 heads len 5 (values -slope*(L-1-j))"]
+    bloom, mpt = TENSORS[BLOOM], TENSORS[MPT]
     for head, slope in enumerate(alibi.slopes(4)):
         ours = alibi.bias(slope, keys[-1] - keys)
         np.testing.assert_allclose(ours, mpt[head], rtol=1e-12)
@@ -86,10 +137,75 @@ def test_bias_is_blooms_and_mpts_up_to_a_shift_of_the_row():
 
 
 def test_bias_of_both_directions_is_llm_foundrys():
-    both = TENSORS["llm-foundry build_alibi_bias full=True (bidirectional -|i-j|), 4 heads len 4"]
+    both = TENSORS[BOTH]
     distance = np.abs(np.arange(4)[:, None] - np.arange(4))
     for head, slope in enumerate(alibi.slopes(4)):
         np.testing.assert_allclose(alibi.bias(slope, distance), both[head], rtol=1e-12)
+
+
+def test_causal_matrix_is_blooms_and_mpts_up_to_a_shift_of_each_row():
+    ours = softmax(alibi.bias_matrix(4, 5, 5))
+    causal = np.where(np.tri(5, dtype=bool), 0.0, -np.inf)
+    for reference in (TENSORS[BLOOM], TENSORS[MPT]):
+        theirs = np.array(reference)[:, None, :] + causal  # (num_heads, q_len, k_len)
+        np.testing.assert_allclose(ours, softmax(theirs), rtol=1e-12)
+
+
+def test_last_row_of_the_matrix_is_mpts():
+    np.testing.assert_allclose(alibi.bias_matrix(4, 1, 5)[:, 0], TENSORS[MPT], rtol=1e-12)
+
+
+def test_symmetric_matrix_is_llm_foundrys():
+    np.testing.assert_allclose(alibi.bias_matrix(4, 4, 4, symmetric=True), TENSORS[BOTH])
+
+
+def test_bloom_bias_is_blooms_with_padding_and_without():
+    np.testing.assert_allclose(alibi.bloom_bias(4, [1] * 5), TENSORS[BLOOM], rtol=1e-12)
+    padded = alibi.bloom_bias(4, [0, 0, 1, 1, 1])
+    np.testing.assert_allclose(padded, TENSORS[BLOOM_PADDED], rtol=1e-12)
+
+
+def test_falcon_bias_is_falcons_over_the_root_of_the_head():
+    scaled = alibi.falcon_bias(12, [1] * 4, 64)
+    np.testing.assert_array_equal(scaled * 8.0, np.float32(TENSORS[FALCON]))
+
+
+def test_falcon_bias_far_out_is_torchs_bfloat16():
+    """torch 2.13.0: ``slopes[..., None].bfloat16() * arange``, at slope 2**-0.5."""
+    far = alibi.falcon_bias(12, np.ones(600), 1)[8, [67, 134, 255, 256, 257, 258, 599]]
+    np.testing.assert_array_equal(far, [47.25, 94.5, 180.0, 181.0, 181.0, 182.0, 424.0])
+
+
+@given(head_counts, st.integers(1, 40), st.integers(0, 40), st.booleans())
+def test_matrix_is_a_line_per_head_and_hides_what_is_ahead(num_heads, q_len, cached, symmetric):
+    k_len = q_len + cached
+    matrix = alibi.bias_matrix(num_heads, q_len, k_len, symmetric)
+    assert matrix.shape == (num_heads, q_len, k_len)
+    query, key = np.arange(cached, k_len)[:, None], np.arange(k_len)
+    ahead = np.broadcast_to(key > query, (q_len, k_len))
+    distance = np.abs(query - key)
+    for slope, biases in zip(alibi.slopes(num_heads), matrix, strict=True):
+        visible = np.ones_like(ahead) if symmetric else ~ahead
+        np.testing.assert_array_equal(biases[visible], alibi.bias(slope, distance)[visible])
+        np.testing.assert_array_equal(biases[~visible], -np.inf)
+    assert np.all(matrix[:, query[:, 0] == key[-1]][..., -1] == 0)
+
+
+@given(st.integers(1, 8), st.integers(1, 30), st.floats(-100, 100))
+def test_a_shift_of_a_row_is_invisible_to_the_softmax(num_heads, k_len, shift):
+    matrix = alibi.bias_matrix(num_heads, k_len, k_len)
+    shifted = matrix + shift * np.arange(k_len)[:, None]
+    np.testing.assert_allclose(softmax(shifted), softmax(matrix), rtol=1e-9, atol=1e-300)
+    keys_only = np.where(
+        np.isfinite(matrix), alibi.bloom_bias(num_heads, np.ones(k_len))[:, None, :], -np.inf
+    )
+    np.testing.assert_allclose(softmax(keys_only), softmax(matrix), rtol=1e-9, atol=1e-300)
+
+
+def test_a_matrix_of_given_slopes_takes_them_as_they_are():
+    for slopes in ([0.5, 0.0], (0.5, 0.0), np.array([0.5, 0.0])):
+        matrix = alibi.bias_matrix(slopes, 1, 3)
+        np.testing.assert_array_equal(matrix, [[[-1.0, -0.5, 0.0]], [[0.0, 0.0, 0.0]]])
 
 
 @given(st.data())
@@ -165,6 +281,19 @@ def test_bias_is_added_to_the_scaled_score_and_not_scaled_itself():
     assert alibi.bias(0.5, 10) == -5.0
 
 
+def test_other_bias_max_is_not_eight():
+    """Hugging Face's MptModel drops alibi_bias_max: .5 where a config with 16 needs .25."""
+    slopes = alibi.slopes(8, alibi_bias_max=16.0)
+    assert (slopes[0], slopes[-1]) == (0.25, 2.0**-16)
+
+
+def test_falcon_alone_divides_its_bias_by_the_root_of_the_head():
+    """CTranslate2 PR #1449: head_dim 64, slope 1/2, distance 10: -0.625, while BLOOM's is -5."""
+    falcon = alibi.falcon_bias(8, np.ones(11), 64)[0]
+    assert falcon[0] - falcon[10] == -0.625
+    assert alibi.bias_matrix(8, 11, 11)[0, 10, 0] == -5.0
+
+
 # Errors.
 
 short = {"ids": lambda came: str(came)[:6]}
@@ -177,6 +306,20 @@ NOT_A_DISTANCE = [-1, math.nan, math.inf, "1", None, True, 10**400]
 def test_counts_that_are_none_are_refused(came):
     with pytest.raises(InvalidParameterError, match=r"^num_heads must be .* got "):
         alibi.slopes(came)
+    for ask in (
+        lambda: alibi.paper_slopes(came),
+        lambda: alibi.bias_matrix(came, 2, 2),
+        lambda: alibi.bloom_bias(came, [1]),
+        lambda: alibi.falcon_bias(came, [1], 64),
+    ):
+        with pytest.raises(InvalidParameterError, match=r"^num_heads must be .* got "):
+            ask()
+    with pytest.raises(InvalidParameterError, match=r"^head_dim must be .* got "):
+        alibi.falcon_bias(8, [1], came)
+    with pytest.raises(InvalidParameterError, match=r"^q_len must be .* got "):
+        alibi.bias_matrix(8, came, 8)
+    with pytest.raises(InvalidParameterError, match=r"^k_len must be .* got "):
+        alibi.bias_matrix(8, 1, came)
     for slope in (0.5, 0.0):
         with pytest.raises(InvalidParameterError, match=r"^seq_len must be .* got "):
             alibi.weights(slope, 0, came)
@@ -217,3 +360,45 @@ def test_a_share_that_is_none_is_refused(came):
 def test_context_lengths_that_are_none_are_refused(came):
     with pytest.raises(InvalidParameterError, match=r"^seq_lens must "):
         alibi.share_beyond_window(0.5, [came, came])
+
+
+@pytest.mark.parametrize(
+    "came", [0, -8.0, 1001.0, math.nan, math.inf, 10**400, "8", None, True], **short
+)
+def test_a_bias_max_that_is_none_is_refused(came):
+    with pytest.raises(InvalidParameterError, match=r"^alibi_bias_max must be .* got "):
+        alibi.slopes(8, came)
+
+
+@pytest.mark.parametrize(
+    "came",
+    [[], [[0.5]], [-0.5], [math.nan], [math.inf], ["0.5"], [True], [None], [10**400]],
+    **short,
+)
+def test_slopes_that_are_none_are_refused(came):
+    with pytest.raises(InvalidParameterError, match=r"^slopes must be "):
+        alibi.bias_matrix(came, 2, 2)
+
+
+@pytest.mark.parametrize("came", [1, 0, "yes", None, math.nan], **short)
+def test_symmetric_is_a_yes_or_a_no(came):
+    with pytest.raises(InvalidParameterError, match=r"^symmetric must be True or False, got "):
+        alibi.bias_matrix(8, 2, 2, came)
+
+
+def test_more_queries_than_keys_and_matrices_beyond_memory_are_refused():
+    with pytest.raises(
+        InvalidParameterError, match=r"^q_len must be a whole number from 1 to 2, got 3"
+    ):
+        alibi.bias_matrix(8, 3, 2)
+    with pytest.raises(InvalidParameterError, match=r"^num_heads x q_len x k_len must be at most"):
+        alibi.bias_matrix(8, 131072, 131072)
+
+
+@pytest.mark.parametrize(
+    "came", [None, 1, "1", [], [[1]], [0.5], [2], [-1], [math.nan], [True]], **short
+)
+def test_a_mask_that_is_none_is_refused(came):
+    for ask in (lambda: alibi.bloom_bias(4, came), lambda: alibi.falcon_bias(4, came, 64)):
+        with pytest.raises(InvalidParameterError, match=r"^attention_mask must be .* got "):
+            ask()

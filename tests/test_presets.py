@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from posviz import presets
+from posviz.params import InvalidParameterError
 
 # name: encoding, head_dim, heads, base, trained context, method, factor
 FACTS = {
@@ -42,5 +43,36 @@ def test_a_method_brings_its_own_keys() -> None:
 
 
 def test_an_unknown_model_is_an_error() -> None:
-    with pytest.raises(KeyError):
-        presets.get("GPT-9")
+    for ask in (presets.get, presets.record, presets.config):
+        with pytest.raises(KeyError):
+            ask("GPT-9")
+
+
+# Nobody says how many tokens these read at once, or how many heads they have.
+WITHOUT_A_HANDLE = {
+    "bloom-560m": "max_position_embeddings",
+    "gemma-4-e2b": "max_position_embeddings",
+    "internlm3-8b-instruct": "num_attention_heads",
+    "Qwen3-VL-2B": "max_position_embeddings",
+    "t5-base": "max_position_embeddings",
+    "t5-small": "max_position_embeddings",
+    "transfo-xl-wt103": "max_position_embeddings",
+}
+
+
+@pytest.mark.parametrize("name", presets.names())
+def test_a_model_has_its_handles_or_says_what_is_missing(name: str) -> None:
+    if name in WITHOUT_A_HANDLE:
+        sentence = f"^{WITHOUT_A_HANDLE[name]} must be on record for "
+        with pytest.raises(InvalidParameterError, match=sentence):
+            presets.get(name)
+    else:
+        model = presets.get(name)
+        assert model.name == name
+        assert model.head_dim > 0
+        assert model.original_max_position_embeddings > 0
+
+
+def test_a_model_of_two_layer_types_is_its_full_attention_layers() -> None:
+    model = presets.get("gemma-3-4b-it")
+    assert (model.rope_type, model.factor, model.rope_theta) == ("linear", 8.0, 1e6)

@@ -19,6 +19,8 @@ PLAIN = [case for case in CASES if case["type"] == "default"]
 PARTIAL = [case for case in CASES if case["type"] == "partial"]
 APPLY = json.loads((GOLDEN_DIR / "apply.json").read_text())
 SUMS = json.loads((GOLDEN_DIR / "cosine_sums.json").read_text())
+DECAY = json.loads((GOLDEN_DIR / "roformer_decay.json").read_text())
+PI_THEOREM = json.loads((GOLDEN_DIR / "pi_theorem_2_1.json").read_text())
 by_id = {"ids": lambda case: case["id"]}
 by_position = {"ids": lambda case: f"position_{case['position']}"}
 
@@ -140,6 +142,31 @@ def test_cosine_sums_are_the_references(case):
         assert sums[int(distance)] == pytest.approx(expected, rel=1e-12, abs=1e-10)
 
 
+@pytest.mark.parametrize("case", DECAY, ids=lambda case: f"d{case['dim']}_b{case['rope_theta']:g}")
+def test_decay_bound_is_roformers(case):
+    dim, theta = case["dim"], case["rope_theta"]
+    at = {int(distance): values for distance, values in case["at_distance_f64"].items()}
+    assert case["definition"].startswith("S_j = sum_{i<j} exp(i n theta_i), j=1..d/2; ")
+    assert {0, 1, 1000, 16384} <= set(at)
+    bounds = rope.decay_bound(dim, theta, list(at))
+    assert bounds[0] == (dim / 2 + 1) / 2, "not 1, and not d / 2"
+    assert np.any(np.diff(bounds) > 0), "it does not fall all the way"
+    np.testing.assert_allclose(bounds, [v["mean_abs_S"] for v in at.values()], rtol=1e-12)
+    sums = [v["sum_abs_S"] for v in at.values()]
+    np.testing.assert_allclose(bounds * dim / 2, sums, rtol=1e-12)
+
+
+def test_the_interpolation_theorem_of_position_interpolation_is_not_asserted():
+    """Chen et al. 2023, theorem 2.1, is wrong by a constant: this h exceeds its bound."""
+    frequencies = rope.inv_freq(PI_THEOREM["d"], PI_THEOREM["c"])
+    h = np.exp(-0.5j * frequencies)
+    start, middle, end = (np.sum(h * np.exp(1j * s * frequencies)).real for s in (0.0, 0.5, 1.0))
+    gap = middle - (start + end) / 2
+    attained = PI_THEOREM["attained_gap_at_midpoint_of_s_in_[0,1]_with_h_j=exp(-0.5i theta_j)"]
+    assert gap == pytest.approx(attained, rel=1e-12)
+    assert gap > PI_THEOREM["claimed_max_gap_d_over_32lnc"]
+
+
 # Properties over the declared ranges.
 
 
@@ -224,6 +251,33 @@ def test_the_permutation_holds_each_dimension_once(dim):
     np.testing.assert_array_equal(np.sort(rope.interleaved_to_half(dim)), np.arange(dim))
 
 
+@given(dims, st.integers(0, 999))
+def test_each_permutation_undoes_the_other(dim, seed):
+    x = np.random.default_rng(seed).normal(size=dim)
+    there, back = rope.interleaved_to_half(dim), rope.half_to_interleaved(dim)
+    np.testing.assert_array_equal(x[there][back], x)
+    np.testing.assert_array_equal(x[back][there], x)
+
+
+@given(dims, thetas, positions, st.integers(0, 999))
+def test_halves_reordered_rotate_interleaved(dim, theta, position, seed):
+    x = np.random.default_rng(seed).normal(size=dim)
+    frequencies, back = rope.inv_freq(dim, theta), rope.half_to_interleaved(dim)
+    np.testing.assert_array_equal(
+        rope.rotate(x[back], position, frequencies, "interleaved"),
+        rope.rotate(x, position, frequencies, "half")[back],
+    )
+
+
+@given(heads(), positions)
+def test_turning_by_angles_is_rotating_by_their_position(head, position):
+    x, frequencies, layout = head
+    np.testing.assert_array_equal(
+        rope.turn(x, position * frequencies, layout),
+        rope.rotate(x, position, frequencies, layout),
+    )
+
+
 @given(dims, layouts)
 def test_pairs_cover_each_dimension_once(dim, layout):
     first, second = rope.pair_slices(dim, layout)
@@ -279,7 +333,108 @@ def test_rotation_leaves_its_input_alone():
     np.testing.assert_array_equal(x, 1.0)
 
 
+# Bounds on scores.
+
+
+def score_at(q, k, distance, frequencies, layout):
+    """Unscaled score of a query ``distance`` tokens after its key."""
+    return rope.rotate(q, distance, frequencies, layout) @ k
+
+
+@given(dims, thetas, st.floats(-1e6, 1e6), layouts, st.integers(0, 999), st.sampled_from([0, 1, 5]))
+def test_no_score_exceeds_its_bound(dim, theta, distance, layout, seed, mean):
+    q, k = np.random.default_rng(seed).normal(mean, size=(2, dim))
+    frequencies = rope.inv_freq(dim, theta)
+    bound = rope.score_bound(q, k, distance, frequencies, layout)
+    assert abs(score_at(q, k, distance, frequencies, layout)) <= bound * (1 + 1e-9)
+
+
+@given(dims, thetas, layouts)
+def test_the_bound_of_equal_vectors_needs_its_last_term(dim, theta, layout):
+    """q = k = 1: every h is 2, so only ``|0 - h_last|`` is not 0."""
+    ones, frequencies = np.ones(dim), rope.inv_freq(dim, theta)
+    distances = np.array([0, 1, 17, 4096])
+    bound = rope.score_bound(ones, ones, distances, frequencies, layout)
+    expected = 2 * dim / 2 * rope.decay_bound(dim, theta, distances)
+    np.testing.assert_allclose(bound, expected, rtol=1e-12)
+    assert np.all(bound > 0)
+
+
+@given(st.floats(1e-3, 1e3), st.floats(-1e5, 1e5))
+def test_the_bound_of_a_single_pair_is_reached(size, distance):
+    q, k = [size, 0.0], rope.rotate([1.0, 0.0], distance, [1.0])
+    assert rope.score_bound(q, k, distance, [1.0]) == pytest.approx(size)
+    assert score_at(q, k, distance, [1.0], "half") == pytest.approx(size)
+
+
+@given(dims, thetas, st.integers(0, 10**6))
+def test_decay_bound_is_that_of_the_opposite_distance_and_largest_at_none(dim, theta, distance):
+    bound = rope.decay_bound(dim, theta, distance)
+    assert bound == rope.decay_bound(dim, theta, -distance)
+    assert bound + 1e-9 >= 0.5, "two neighbouring sums are at least 1 long together"
+    assert bound <= rope.decay_bound(dim, theta, 0) * (1 + 1e-12)
+
+
+def test_bounds_have_the_shape_of_the_distances():
+    for distance in (3, [0, 1], np.zeros((2, 3))):
+        assert np.shape(rope.decay_bound(8, 10_000.0, distance)) == np.shape(distance)
+        assert np.shape(rope.score_bound([1.0] * 4, [1.0] * 4, distance, [1.0, 0.1])) == np.shape(
+            distance
+        )
+
+
+@given(dims, thetas, st.integers(-100_000, 100_000), layouts, st.integers(0, 999))
+def test_the_score_of_a_peaked_key_is_largest_at_its_distance(dim, theta, distance, layout, seed):
+    q = np.random.default_rng(seed).normal(size=dim)
+    frequencies = rope.inv_freq(dim, theta)
+    k = rope.peaked_key(q, distance, frequencies, layout)
+    assert np.linalg.norm(k) == pytest.approx(np.linalg.norm(q), rel=1e-12)
+
+    def score(at):  # the query at position 200,000, so that keys ahead have one too
+        return rope.rotate(q, 200_000, frequencies, layout) @ rope.rotate(
+            k, 200_000 - at, frequencies, layout
+        )
+
+    peak = score(distance)
+    assert peak == pytest.approx(q @ q, rel=1e-9)
+    for away in (1, -1, 2, 5, 100, -1000):
+        assert score(distance + away) < peak
+
+
 # Random scores.
+
+
+@given(dims, thetas, st.floats(-3, 3), st.floats(0, 3))
+def test_score_moments_of_no_mean_do_not_decay(dim, theta, mean, std):
+    frequencies, distances = rope.inv_freq(dim, theta), [0, 1, 100, 131071]
+    expected, variance = rope.score_moments(frequencies, distances, 0.0, std)
+    np.testing.assert_array_equal(expected, 0.0)
+    np.testing.assert_allclose(variance, std**4, rtol=1e-12)
+    expected, variance = rope.score_moments(frequencies, distances, mean, 0.0)
+    ones = mean * np.ones(dim)
+    exact = [score_at(ones, ones, d, frequencies, "half") / math.sqrt(dim) for d in distances]
+    np.testing.assert_allclose(expected, exact, atol=1e-8)
+    np.testing.assert_array_equal(variance, 0.0)
+
+
+@pytest.mark.parametrize(("mean", "std"), [(0.0, 1.0), (0.5, 1.0), (-1.0, 0.7)])
+def test_score_moments_are_those_of_drawn_vectors(mean, std):
+    frequencies, draws = rope.inv_freq(16, 10_000.0), 20_000
+    q, k = np.random.default_rng(7).normal(mean, std, size=(2, draws, 16))
+    for distance in (0, 3, 1000):
+        expected, variance = rope.score_moments(frequencies, distance, mean, std)
+        scores = np.sum(rope.rotate(q, distance, frequencies) * k, axis=-1) / 4.0
+        # Five standard errors; the seed is fixed.
+        assert scores.mean() == pytest.approx(expected, abs=5 * math.sqrt(variance / draws))
+        assert scores.var() == pytest.approx(variance, rel=0.06)
+
+
+def test_the_scores_that_are_drawn_have_the_moments_that_are_computed():
+    frequencies = rope.inv_freq(64, 10_000.0)
+    scores = rope.random_scores(frequencies, [0, 100], draws=4000)
+    expected, variance = rope.score_moments(frequencies, [0, 100])
+    np.testing.assert_allclose(scores.mean(axis=0), expected, atol=5 / math.sqrt(4000))
+    np.testing.assert_allclose(scores.var(axis=0), variance, atol=0.12)
 
 
 def test_random_scores_have_mean_zero_and_variance_one_at_every_distance():
@@ -386,6 +541,8 @@ def test_a_rotary_dim_without_pairs_is_refused(came):
         lambda: RoPE(came),
         lambda: rope.inv_freq(came, 10_000.0),
         lambda: rope.interleaved_to_half(came),
+        lambda: rope.half_to_interleaved(came),
+        lambda: rope.decay_bound(came, 10_000.0, 1),
     ):
         with pytest.raises(InvalidParameterError, match=r"^rotary_dim must be .* got "):
             ask()
@@ -393,7 +550,11 @@ def test_a_rotary_dim_without_pairs_is_refused(came):
 
 @pytest.mark.parametrize("came", NOT_A_THETA, **short)
 def test_a_rope_theta_that_slows_nothing_is_refused(came):
-    for ask in (lambda: RoPE(8, came), lambda: rope.inv_freq(8, came)):
+    for ask in (
+        lambda: RoPE(8, came),
+        lambda: rope.inv_freq(8, came),
+        lambda: rope.decay_bound(8, came, 1),
+    ):
         with pytest.raises(InvalidParameterError, match=r"^rope_theta must be .* got "):
             ask()
 
@@ -424,6 +585,13 @@ def test_a_share_that_leaves_no_pairs_is_refused(head_dim, share):
 def test_an_unknown_pairing_is_refused(came):
     with pytest.raises(InvalidParameterError, match=r"^layout must be one of half, interleaved"):
         rope.rotate([1.0, 0.0], 1, [1.0], came)
+    for ask in (
+        lambda: rope.turn([1.0, 0.0], [1.0], came),
+        lambda: rope.score_bound([1.0, 0.0], [1.0, 0.0], 1, [1.0], came),
+        lambda: rope.peaked_key([1.0, 0.0], 1, [1.0], came),
+    ):
+        with pytest.raises(InvalidParameterError, match=r"^layout must be one of half, inter"):
+            ask()
 
 
 @pytest.mark.parametrize("x", [[1.0, 0.0, 0.0], [], 1.0], ids=["three", "none", "scalar"])
@@ -444,8 +612,57 @@ def test_vectors_and_positions_that_are_no_numbers_are_refused(came):
     for positions in (came, [came]):
         with pytest.raises(InvalidParameterError, match=r"^positions must "):
             rope.rotate([1.0, 0.0], positions, [1.0])
-    with pytest.raises(InvalidParameterError, match=r"^distance must "):
-        rope.random_scores([1.0], [came, came], 2)
+    for ask in (
+        lambda: rope.random_scores([1.0], [came, came], 2),
+        lambda: rope.decay_bound(8, 10_000.0, [came, came]),
+        lambda: rope.decay_bound(8, 10_000.0, came),
+        lambda: rope.score_bound([1.0, 0.0], [1.0, 0.0], came, [1.0]),
+        lambda: rope.peaked_key([1.0, 0.0], came, [1.0]),
+        lambda: rope.score_moments([1.0], came),
+    ):
+        with pytest.raises(InvalidParameterError, match=r"^distance must "):
+            ask()
+    with pytest.raises(InvalidParameterError, match=r"^q must "):
+        rope.score_bound([came, came], [1.0, 0.0], 1, [1.0])
+    with pytest.raises(InvalidParameterError, match=r"^k must "):
+        rope.score_bound([1.0, 0.0], [came, came], 1, [1.0])
+    with pytest.raises(InvalidParameterError, match=r"^angles must "):
+        rope.turn([1.0, 0.0], [came])
+
+
+@pytest.mark.parametrize("came", [-1.0, 1e7, math.nan, math.inf, "1", None, True, 10**400], **short)
+def test_moments_that_are_none_are_refused(came):
+    with pytest.raises(InvalidParameterError, match=r"^std must be .* got "):
+        rope.score_moments([1.0], 0, std=came)
+    if came != -1.0:
+        with pytest.raises(InvalidParameterError, match=r"^mean must be .* got "):
+            rope.score_moments([1.0], 0, mean=came)
+
+
+@pytest.mark.parametrize("came", [[1.0], [1.0, 0.0, 0.0], [[1.0, 0.0]], 1.0, []], ids=str)
+def test_a_bound_of_vectors_of_another_length_is_refused(came):
+    with pytest.raises(InvalidParameterError, match=r"^q must be one vector .*, 2 here, got shape"):
+        rope.score_bound(came, [1.0, 0.0], 1, [1.0])
+    with pytest.raises(InvalidParameterError, match=r"^k must be one vector .*, 2 here, got shape"):
+        rope.score_bound([1.0, 0.0], came, 1, [1.0])
+
+
+@pytest.mark.parametrize("came", [1.0, []], ids=str)
+def test_angles_that_are_no_list_are_refused(came):
+    with pytest.raises(InvalidParameterError, match=r"^angles must be a list"):
+        rope.turn([1.0, 0.0], came)
+
+
+def test_angles_and_scores_past_all_numbers_are_refused():
+    for ask in (
+        lambda: rope.rotate([1.0, 0.0], 1e300, [1e10]),
+        lambda: rope.rotate([1.7e308, 1.7e308], math.pi / 4, [1.0]),
+        lambda: rope.score_bound([1e200, 0.0], [1e200, 0.0], 1, [1.0]),
+        lambda: rope.score_bound([1.0, 0.0], [1.0, 0.0], 1e300, [1e10]),
+        lambda: rope.score_moments([1e10], 1e300),
+    ):
+        with pytest.raises(InvalidParameterError, match=r"must be finite numbers, got "):
+            ask()
 
 
 @pytest.mark.parametrize("came", [*NOT_NUMBERS, -1.0], **short)
@@ -456,6 +673,9 @@ def test_frequencies_that_are_none_are_refused(came):
         lambda: rope.turns([came, came], 8),
         lambda: rope.cosine_sums([came, came], 8),
         lambda: rope.random_scores([came, came], [0], 2),
+        lambda: rope.score_bound(np.ones(4), np.ones(4), 1, [came, came]),
+        lambda: rope.peaked_key(np.ones(4), 1, [came, came]),
+        lambda: rope.score_moments([came, came], 1),
     ):
         with pytest.raises(InvalidParameterError, match=r"^inv_freq must "):
             ask()

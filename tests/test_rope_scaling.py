@@ -2,7 +2,7 @@
 
 import json
 import math
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 
 import numpy as np
@@ -18,8 +18,10 @@ from posviz.rope_scaling import (
     DynamicNtk,
     Linear,
     Llama3,
+    LongRope,
     NoScaling,
     Ntk,
+    Proportional,
     Yarn,
 )
 
@@ -31,6 +33,9 @@ CASES = [
 ]
 COS_SIN = json.loads((GOLDEN_DIR / "cos_sin.json").read_text())
 YARN_RAMP = json.loads((GOLDEN_DIR / "yarn_ramp.json").read_text())
+LONGROPE_SWITCH = json.loads((GOLDEN_DIR / "longrope_module_switch.json").read_text())
+LONGROPE_VERSIONS = json.loads((GOLDEN_DIR / "hf_longrope_versions.json").read_text())
+V3_ANGLES = json.loads((GOLDEN_DIR / "deepseek_v3_angles.json").read_text())
 MODULE_STATE = json.loads((GOLDEN_DIR / "dynamic_module_state.json").read_text())
 by_id = {"ids": lambda case: case["id"]}
 
@@ -54,7 +59,8 @@ def built(case):
         )
     method = ROPE_SCALINGS[case["type"]]
     names = {field.name for field in fields(method)}
-    plain = RoPE(given_params["dim"], given_params["rope_theta"])
+    rotary_dim = given_params.get("dim", given_params.get("head_dim"))
+    plain = RoPE(rotary_dim, given_params["rope_theta"])
     return plain, method(**{k: v for k, v in given_params.items() if k in names})
 
 
@@ -70,13 +76,15 @@ def test_vectors_are_all_there():
         "dynamic": 16,
         "yarn": 25,
         "llama3": 7,
+        "longrope": 12,
+        "proportional": 7,
     }
 
 
 def test_every_method_is_listed_under_its_own_name():
     for rope_type, method in ROPE_SCALINGS.items():
         assert method.rope_type == rope_type
-        assert method.depends_on_length == (rope_type == "dynamic")
+        assert method.depends_on_length == (rope_type in ("dynamic", "longrope"))
 
 
 def test_a_method_is_made_from_the_settings_that_it_has():
@@ -92,9 +100,28 @@ def test_a_method_is_made_from_the_settings_that_it_has():
     assert rope_scaling.scaling("dynamic", **settings) == DynamicNtk(8.0, 4096)
     assert rope_scaling.scaling("yarn", **settings) == Yarn(8.0, 4096, beta_fast=16.0)
     assert rope_scaling.scaling("llama3", **settings) == Llama3(8.0, 4096)
+    assert rope_scaling.scaling("proportional", **settings) == Proportional(factor=8.0)
+    lists = {"short_factor": [1.0, 2.0], "long_factor": [3.0, 4.0]}
+    longrope = rope_scaling.scaling("longrope", **settings, **lists)
+    assert longrope == LongRope((1.0, 2.0), (3.0, 4.0), 4096, 8.0, 4096)
 
 
-@pytest.mark.parametrize("came", ["YARN", "longrope", "", None, True, 0], ids=str)
+@pytest.mark.parametrize(
+    ("rope_type", "name"),
+    [
+        ("linear", "factor"),
+        ("dynamic", "factor"),
+        ("yarn", "factor"),
+        ("llama3", "factor"),
+        ("longrope", "short_factor"),
+    ],
+)
+def test_a_method_without_what_it_needs_says_what_it_needs(rope_type, name):
+    with pytest.raises(InvalidParameterError, match=f"^{name} must be given for {rope_type}, got"):
+        rope_scaling.scaling(rope_type, max_position_embeddings=4096)
+
+
+@pytest.mark.parametrize("came", ["YARN", "su", "", None, True, 0], ids=str)
 def test_an_unknown_method_is_refused(came):
     with pytest.raises(InvalidParameterError, match=r"^rope_type must be one of default, linear"):
         rope_scaling.scaling(came, factor=8.0)
@@ -103,6 +130,8 @@ def test_an_unknown_method_is_refused(came):
 def test_defaults_are_those_the_vectors_were_made_with():
     assert Yarn(2, 4096) == Yarn(2, 4096, beta_fast=32, beta_slow=1, truncate=True)
     assert Yarn(2, 4096).attention_factor is None
+    assert Yarn(2, 4096).ramp_over == "pairs"
+    assert Proportional() == Proportional(partial_rotary_factor=1.0, factor=1.0)
     assert Llama3(2, 4096) == Llama3(2, 4096, low_freq_factor=1, high_freq_factor=4)
 
 
@@ -110,17 +139,23 @@ def test_defaults_are_those_the_vectors_were_made_with():
 def test_a_vector_is_for_the_method_that_is_built(case):
     plain, scaling = built(case)
     assert scaling.rope_type == case["type"]
-    assert 2 * len(case["inv_freq"]) == plain.rotary_dim == case["params"]["dim"]
-    assert case["params"].get("head_dim", plain.rotary_dim) == plain.rotary_dim
+    assert 2 * len(case["inv_freq"]) == plain.rotary_dim
+    if case["type"] != "proportional" and "head_dim" in case["params"]:
+        share = case["params"].get("partial_rotary_factor", 1.0)
+        assert rope.rotary_dim(case["params"]["head_dim"], share) == plain.rotary_dim
     for field in fields(scaling):
-        if case["params"].get(field.name) is not None:
-            assert getattr(scaling, field.name) == case["params"][field.name]
+        expected = case["params"].get(field.name)
+        if expected is not None:
+            expected = tuple(expected) if isinstance(expected, list) else expected
+            assert getattr(scaling, field.name) == expected
 
 
 # Meaning.
 
 
-@pytest.mark.parametrize("case", CASES, **by_id)
+@pytest.mark.parametrize(
+    "case", [c for c in CASES if c["type"] not in ("longrope", "proportional")], **by_id
+)
 def test_scaled_frequencies_lie_between_divided_and_plain_ones(case):
     plain, scaling = built(case)
     scaled, attention_factor = scaling.frequencies(plain, case["params"].get("seq_len"))
@@ -173,6 +208,31 @@ def test_ntk_stretches_the_base_as_released(case):
     scaled, _ = scaling.frequencies(plain)
     stretched = RoPE(plain.rotary_dim, case["params"]["new_base_f64"])
     np.testing.assert_allclose(scaled, stretched.inv_freq, rtol=1e-12)
+
+
+@pytest.mark.parametrize("case", of_type("longrope"), **by_id)
+def test_longrope_divides_each_pair_by_its_number_in_the_list_for_the_length(case):
+    plain, scaling = built(case)
+    scaled, attention_factor = scaling.frequencies(plain, case["params"]["seq_len"])
+    in_use = getattr(scaling, f"{case['params']['uses']}_factor")
+    np.testing.assert_allclose(plain.inv_freq / scaled, in_use, rtol=1e-12)
+    microsofts = case["params"]["microsoft_mscale_su"]  # by the ratio, whatever the factor says
+    if case["id"] not in ("longrope_factor_given", "longrope_attention_factor_given"):
+        assert attention_factor == pytest.approx(microsofts, rel=1e-12)
+
+
+@pytest.mark.parametrize("case", of_type("proportional"), **by_id)
+def test_proportional_turns_a_share_of_the_pairs_and_stops_the_rest(case):
+    plain, scaling = built(case)
+    scaled, attention_factor = scaling.frequencies(plain)
+    turning = np.count_nonzero(case["inv_freq"])
+    assert np.count_nonzero(scaled) == turning
+    np.testing.assert_array_equal(scaled[turning:], 0.0)
+    np.testing.assert_allclose(
+        scaled[:turning] * scaling.factor, plain.inv_freq[:turning], rtol=1e-14
+    )
+    assert attention_factor == 1.0
+    assert np.all(rope.wavelength(scaled)[turning:] == math.inf)
 
 
 # Numbers.
@@ -241,6 +301,46 @@ def test_cos_and_sin_at_chosen_positions_are_hugging_faces(case):
             assert sin == pytest.approx(case["sin"][row][column], abs=room)
 
 
+@pytest.mark.parametrize("case", YARN_RAMP, ids=lambda case: f"s{case['params']['factor']}")
+def test_yarn_over_turns_is_the_papers(case):
+    plain, code = built({"type": "yarn", **case})
+    paper = replace(code, ramp_over="turns")
+    scaled, attention_factor = paper.frequencies(plain)
+    np.testing.assert_allclose(scaled, case["paper_eq20_inv_freq_f64"], rtol=1e-12)
+    assert attention_factor == code.frequencies(plain)[1]
+
+
+def test_yarn_is_deepseeks_own_code():
+    plain, yarn = RoPE(64), Yarn(40.0, 4096, mscale=1.0, mscale_all_dim=1.0)
+    np.testing.assert_allclose(yarn.frequencies(plain)[0], V3_ANGLES["angle_pos1"], rtol=2e-6)
+
+
+def test_longrope_switches_by_the_length_in_use_as_the_module_does():
+    case = next(c for c in CASES if c["id"] == "longrope_Phi-3.5-mini_q4096")
+    plain, scaling = built(case)
+    calls = LONGROPE_SWITCH["calls_in_order"]
+    assert [call["forward_len"] for call in calls] == [4096, 4097, 100]
+    for call in calls:
+        scaled, attention_factor = scaling.frequencies(plain, call["forward_len"])
+        assert scaled[-1] == pytest.approx(call["inv_freq_last"], rel=2e-6)
+        assert attention_factor == pytest.approx(LONGROPE_SWITCH["attention_scaling"], rel=1e-12)
+
+
+def test_longrope_follows_the_newest_hugging_face_where_versions_differ():
+    factors, lists = LONGROPE_VERSIONS
+    case = next(c for c in CASES if c["id"] == "longrope_factor_given")
+    plain, scaling = built(case)
+    assert scaling.factor == 4.0
+    ours = scaling.frequencies(plain, 5000)[1]
+    assert ours == pytest.approx(factors["5.24.0 (factor 4 wins)"], rel=1e-12)
+    by_ratio = replace(scaling, factor=None).frequencies(plain, 5000)[1]
+    assert by_ratio == pytest.approx(factors["4.57.3 (ratio 32 wins)"], rel=1e-12)
+    short = scaling.frequencies(plain, 100)[0]
+    np.testing.assert_allclose(short, lists["4.57.3_inv_freq"], rtol=2e-6)
+    long = scaling.frequencies(plain, 4097)[0]
+    np.testing.assert_allclose(long, lists["4.44.2_inv_freq"], rtol=2e-6)
+
+
 def test_dynamic_frequencies_depend_on_the_length_alone():
     """Hugging Face's module keeps the base of 32 tokens when 20 follow; a formula does not."""
     plain = RoPE(MODULE_STATE["head_dim"])
@@ -256,20 +356,23 @@ def test_dynamic_frequencies_depend_on_the_length_alone():
 # Properties over the declared ranges.
 
 
-def every_method(factor, trained):
+def every_method(factor, trained, pairs=64):
     return [
         NoScaling(),
         Linear(factor),
         Ntk(factor),
         DynamicNtk(factor, trained),
         Yarn(factor, trained),
+        Yarn(factor, trained, ramp_over="turns"),
         Llama3(factor, trained),
+        LongRope((1.0,) * pairs, (factor,) * pairs, trained, factor),
+        Proportional(1.0, factor),
     ]
 
 
 @given(ropes, lengths)
 def test_factor_one_changes_nothing(plain, trained):
-    methods = every_method(1.0, trained)
+    methods = every_method(1.0, trained, plain.rotary_dim // 2)
     assert {method.rope_type for method in methods} == set(ROPE_SCALINGS)
     for scaling in methods:
         scaled, attention_factor = scaling.frequencies(plain, trained)
@@ -277,9 +380,21 @@ def test_factor_one_changes_nothing(plain, trained):
         assert attention_factor == 1.0
 
 
+def test_factor_one_does_change_what_has_other_settings():
+    plain = RoPE(8)
+    lists = LongRope((1.0, 1.1, 1.2, 1.3), (2.0, 3.0, 4.0, 5.0), 4096, 1.0)
+    np.testing.assert_allclose(
+        plain.inv_freq / lists.frequencies(plain, 4096)[0], lists.short_factor
+    )
+    assert lists.frequencies(plain)[1] == 1.0
+    np.testing.assert_array_equal(Proportional(0.5).frequencies(plain)[0], [1.0, 0.1, 0.0, 0.0])
+    assert np.all(DynamicNtk(1.0, 16).frequencies(plain, 32)[0][1:] < plain.inv_freq[1:])
+    assert Yarn(1.0, 4096, attention_factor=1.5).frequencies(plain)[1] == 1.5
+
+
 @given(ropes, factors, lengths)
 def test_frequencies_of_static_methods_lie_between_divided_and_plain(plain, factor, trained):
-    for scaling in every_method(factor, trained):
+    for scaling in every_method(factor, trained, plain.rotary_dim // 2):
         if scaling.depends_on_length:
             continue
         scaled, attention_factor = scaling.frequencies(plain)
@@ -291,7 +406,7 @@ def test_frequencies_of_static_methods_lie_between_divided_and_plain(plain, fact
 
 @given(ropes, factors, lengths, st.integers(1, 10_000_000))
 def test_static_methods_do_not_look_at_the_length(plain, factor, trained, seq_len):
-    for scaling in every_method(factor, trained):
+    for scaling in every_method(factor, trained, plain.rotary_dim // 2):
         if not scaling.depends_on_length:
             without, with_length = scaling.frequencies(plain), scaling.frequencies(plain, seq_len)
             np.testing.assert_array_equal(without[0], with_length[0])
@@ -375,6 +490,134 @@ def test_llama3_keeps_many_turns_and_divides_few(plain, factor, trained, low, mo
     np.testing.assert_allclose(scaled[divided], plain.inv_freq[divided] / factor, rtol=1e-14)
     assert np.all(np.diff(scaling.ramp(plain)) >= 0)
     assert attention_factor == 1.0
+
+
+@given(ropes, factors, lengths)
+def test_yarn_over_turns_is_llama3_with_yarns_betas_and_a_larger_attention(plain, factor, trained):
+    paper, attention_factor = Yarn(factor, trained, ramp_over="turns").frequencies(plain)
+    by_parts, _ = Llama3(factor, trained, 1.0, 32.0).frequencies(plain)
+    np.testing.assert_array_equal(paper, by_parts)
+    assert attention_factor == pytest.approx(rope_scaling.yarn_mscale(factor))
+
+
+@given(ropes, lengths, st.data())
+def test_longrope_takes_the_short_list_up_to_and_with_the_trained_context(plain, trained, data):
+    pairs = plain.rotary_dim // 2
+    divisors = st.lists(st.floats(0.5, 100.0), min_size=pairs, max_size=pairs)
+    short, long = data.draw(divisors), data.draw(divisors)
+    most = data.draw(st.integers(1, 64)) * trained
+    scaling = LongRope(short, long, trained, max_position_embeddings=most)
+    sizes = set()
+    for seq_len in (None, 1, trained):
+        scaled, size = scaling.frequencies(plain, seq_len)
+        np.testing.assert_allclose(scaled * short, plain.inv_freq, rtol=1e-14)
+        sizes.add(size)
+    for seq_len in (trained + 1, most + 1):
+        scaled, size = scaling.frequencies(plain, seq_len)
+        np.testing.assert_allclose(scaled * long, plain.inv_freq, rtol=1e-14)
+        sizes.add(size)
+    expected = math.sqrt(1 + math.log(most / trained) / math.log(trained))
+    assert len(sizes) == 1, "the same for both lists"
+    assert sizes.pop() == pytest.approx(expected, rel=1e-14)
+
+
+@given(ropes, st.floats(0, 1), factors)
+def test_proportional_keeps_the_fast_pairs_of_the_whole_head(plain, share, factor):
+    scaled, attention_factor = Proportional(share, factor).frequencies(plain)
+    turning = int(share * plain.rotary_dim // 2)
+    assert scaled.shape == plain.inv_freq.shape
+    np.testing.assert_allclose(scaled[:turning] * factor, plain.inv_freq[:turning], rtol=1e-14)
+    np.testing.assert_array_equal(scaled[turning:], 0.0)
+    assert attention_factor == 1.0
+
+
+@given(dims)
+def test_proportional_of_no_share_is_no_position_and_of_the_whole_is_plain(dim):
+    plain = RoPE(dim)
+    np.testing.assert_array_equal(Proportional(0.0).frequencies(plain)[0], 0.0)
+    np.testing.assert_array_equal(Proportional(1.0).frequencies(plain)[0], plain.inv_freq)
+
+
+# Effect on each pair.
+
+
+@given(ropes, factors, lengths, st.floats(1, 16))
+def test_an_effect_agrees_with_itself(plain, factor, trained, times):
+    seq_len = math.ceil(times * trained)
+    for scaling in every_method(factor, trained, plain.rotary_dim // 2):
+        effect = rope_scaling.effect(scaling, plain, seq_len)
+        scaled, _ = scaling.frequencies(plain, seq_len)
+        np.testing.assert_allclose(effect.ratio * scaled, plain.inv_freq, rtol=1e-14)
+        np.testing.assert_array_equal(effect.wavelength_before, rope.wavelength(plain.inv_freq))
+        np.testing.assert_array_equal(effect.wavelength_after, rope.wavelength(scaled))
+        stretch = scaling.stretch(seq_len)
+        assert np.all(effect.ratio >= 1 - 1e-12)
+        assert np.all(effect.ratio <= stretch * (1 + 1e-12))
+        for kind, ratio in zip(effect.kind, effect.ratio, strict=True):
+            if kind == "kept":
+                assert ratio == pytest.approx(1, rel=1e-11)
+            elif kind == "stretched":
+                assert ratio == pytest.approx(stretch, rel=1e-11)
+            else:
+                assert kind == "blended"
+                assert 1 < ratio < stretch
+
+
+@pytest.mark.parametrize("case", of_type("llama3"), **by_id)
+def test_an_effect_counts_llama3s_pairs_as_released(case):
+    plain, scaling = built(case)
+    kind = rope_scaling.effect(scaling, plain).kind.tolist()
+    counts = {"n_kept": "kept", "n_divided": "stretched", "n_smoothed": "blended"}
+    assert {name: kind.count(its) for name, its in counts.items()} == {
+        name: case["params"][name] for name in counts
+    }
+
+
+@pytest.mark.parametrize("case", of_type("yarn"), **by_id)
+def test_an_effect_of_yarn_goes_by_its_ramp(case):
+    plain, scaling = built(case)
+    ramp, kind = scaling.ramp(plain), rope_scaling.effect(scaling, plain).kind
+    if scaling.factor == 1.0:
+        assert set(kind) == {"kept"}
+        return
+    np.testing.assert_array_equal(kind == "kept", ramp == 0)
+    np.testing.assert_array_equal(kind == "stretched", ramp == 1)
+
+
+@given(ropes, factors)
+def test_an_effect_of_ntk_keeps_the_first_pair_and_stretches_the_last(plain, factor):
+    kind = rope_scaling.effect(Ntk(factor), plain).kind.tolist()
+    if factor > 1.001:
+        assert kind == ["kept", *["blended"] * (len(kind) - 2), "stretched"]
+    assert set(rope_scaling.effect(Ntk(1.0), plain).kind) == {"kept"}
+
+
+def test_an_effect_of_dynamic_ntk_goes_by_the_growth_at_the_length():
+    effect = rope_scaling.effect(DynamicNtk(4.0, 4096), RoPE(8), 8192)
+    assert effect.kind.tolist() == ["kept", "blended", "blended", "stretched"]
+    assert effect.ratio[-1] == pytest.approx(5.0)
+    assert set(rope_scaling.effect(DynamicNtk(4.0, 4096), RoPE(8), 4096).kind) == {"kept"}
+    assert set(rope_scaling.effect(DynamicNtk(4.0, 4096), RoPE(8)).kind) == {"kept"}
+
+
+def test_an_effect_of_longrope_compares_each_divisor_with_the_whole_ratio():
+    scaling = LongRope((1.0,) * 5, (1.0, 2.0, 8.0, 9.0, 0.5), 4096, 8.0)
+    long = rope_scaling.effect(scaling, RoPE(10), 4097)
+    assert long.kind.tolist() == ["kept", "blended", "stretched", "stretched", "blended"]
+    assert set(rope_scaling.effect(scaling, RoPE(10), 4096).kind) == {"kept"}
+    unknown = replace(scaling, factor=None, attention_factor=1.0)
+    assert rope_scaling.effect(unknown, RoPE(10), 4097).kind.tolist() == [
+        "kept", "blended", "blended", "stretched", "blended",
+    ]  # fmt: skip
+
+
+def test_an_effect_of_a_stopped_pair_is_infinite():
+    effect = rope_scaling.effect(Proportional(0.5), RoPE(8))
+    assert effect.kind.tolist() == ["kept", "kept", "stretched", "stretched"]
+    np.testing.assert_array_equal(effect.ratio, [1.0, 1.0, math.inf, math.inf])
+    np.testing.assert_array_equal(effect.wavelength_after[2:], math.inf)
+    slowed = rope_scaling.effect(Proportional(0.5, 4.0), RoPE(8))
+    assert set(slowed.kind) == {"stretched"}
 
 
 # Public bug reports.
@@ -510,6 +753,47 @@ def test_llama4_scout_step_is_no_division_by_zero():
     assert set(scaling.ramp(RoPE(128, 500_000.0)).tolist()) == {0.0, 1.0}
 
 
+def test_longrope_at_exactly_the_trained_context_is_short():
+    """unsloth PR #10681: `<` for `<=`."""
+    plain, scaling = built(next(c for c in CASES if c["id"] == "longrope_Phi-3.5-mini_q4096"))
+    assert scaling.frequencies(plain, 4096)[0][47] == pytest.approx(4.2659427e-05, rel=2e-6)
+    assert scaling.frequencies(plain, 4097)[0][47] == pytest.approx(1.8684879e-06, rel=2e-6)
+
+
+def test_longrope_of_a_long_first_prompt_is_long():
+    """llama.cpp#6849: the length was the cache's, 0 at a first prompt of 5000 tokens."""
+    plain, scaling = built(next(c for c in CASES if c["id"] == "longrope_Phi-3.5-mini_q4096"))
+    prompt = scaling.frequencies(plain, 5000)[0]
+    np.testing.assert_array_equal(prompt, scaling.frequencies(plain, 4097)[0])
+    assert not np.allclose(prompt, scaling.frequencies(plain, 4096)[0])
+
+
+def test_longrope_enlarges_short_sequences_too():
+    """The attention factor does not wait for the long list."""
+    plain, scaling = built(next(c for c in CASES if c["id"] == "longrope_Phi-4-mini_q4096"))
+    assert scaling.frequencies(plain, 1)[1] == pytest.approx(1.1902380714238083, rel=1e-12)
+
+
+def test_proportional_is_not_partial():
+    """apple/coreai-models#66: the other denominator and the other partner."""
+    plain = RoPE(512, 1e6)
+    scaled, _ = Proportional(0.25).frequencies(plain)
+    assert scaled[1] == pytest.approx(0.9474635, rel=1e-6)
+    np.testing.assert_array_equal(scaled[64:], 0.0)
+    unit = np.zeros(512)
+    unit[0] = 1.0
+    np.testing.assert_array_equal(np.flatnonzero(rope.rotate(unit, 1, scaled)), [0, 256])
+
+
+@pytest.mark.parametrize(
+    ("factor", "mscale", "right"),
+    [(40.0, 1.0, 1.3688879454113936), (40.0, 0.707, 1.2608037774058554), (0.5, 1.0, 1.0)],
+)
+def test_yarn_mscale_is_a_tenth_of_the_logarithm_and_never_below_one(factor, mscale, right):
+    """HF 4.44.2 went below 1 for factors below 1."""
+    assert rope_scaling.yarn_mscale(factor, mscale) == pytest.approx(right, rel=1e-12)
+
+
 # Errors.
 
 short = {"ids": lambda came: str(came)[:6]}
@@ -523,6 +807,7 @@ WITH_FACTOR = [
     lambda factor: DynamicNtk(factor, 4096),
     lambda factor: Yarn(factor, 4096),
     lambda factor: Llama3(factor, 4096),
+    lambda factor: Proportional(factor=factor),
 ]
 
 
@@ -531,6 +816,86 @@ def test_a_factor_below_one_or_no_number_is_refused(came):
     for method in WITH_FACTOR:
         with pytest.raises(InvalidParameterError, match=r"^factor must be .* got "):
             method(came)
+
+
+@pytest.mark.parametrize("came", [0, -8.0, 0.999, *OPTIONAL], **short)
+def test_a_longrope_factor_below_one_or_no_number_is_refused(came):
+    with pytest.raises(InvalidParameterError, match=r"^factor must be .* got "):
+        LongRope((1.0,), (1.0,), 4096, came)
+
+
+@pytest.mark.parametrize("name", ["short_factor", "long_factor"])
+@pytest.mark.parametrize(
+    "came",
+    [None, 1.0, "1", [], [[1.0]], [0.0], [-1.0], [math.nan], [math.inf], ["1"], [True], [1e-9],
+     [1e9], [10**400], [1.0, None]],
+    ids=lambda came: str(came)[:6],
+)  # fmt: skip
+def test_divisors_that_are_none_are_refused(name, came):
+    lists = {"short_factor": (1.0,), "long_factor": (1.0,), name: came}
+    with pytest.raises(InvalidParameterError, match=rf"^{name} must be .* got "):
+        LongRope(**lists, original_max_position_embeddings=4096, factor=2.0)
+
+
+@pytest.mark.parametrize("seq_len", [None, 1, 5000])
+def test_divisors_of_another_number_of_pairs_are_refused_at_every_length(seq_len):
+    for lists, name in ((((1.0,) * 3, (1.0,) * 4), "short"), (((1.0,) * 4, (1.0,) * 8), "long")):
+        with pytest.raises(
+            InvalidParameterError,
+            match=rf"^{name}_factor must have one number per pair, 4 here, got [38]$",
+        ):
+            LongRope(*lists, 4096, 2.0).frequencies(RoPE(8), seq_len)
+
+
+def test_divisors_may_come_as_a_list_or_an_array():
+    scaling = LongRope([1, 2], np.array([3.0, 4.0]), 4096, 2.0)
+    assert scaling == LongRope((1.0, 2.0), (3.0, 4.0), 4096, 2.0)
+    assert hash(scaling)
+
+
+def test_longrope_without_anything_to_size_its_vectors_by_is_refused():
+    with pytest.raises(InvalidParameterError, match=r"^factor must be given, or .*, got none"):
+        LongRope((1.0,), (1.0,), 4096)
+    assert LongRope((1.0,), (1.0,), 4096, attention_factor=1.2).frequencies(RoPE(2))[1] == 1.2
+
+
+def test_longrope_of_no_longer_context_leaves_vectors_at_their_size():
+    for most in (1, 2048, 4096):
+        scaling = LongRope((1.0,), (1.0,), 4096, max_position_embeddings=most)
+        assert scaling.frequencies(RoPE(2))[1] == 1.0
+
+
+@pytest.mark.parametrize("came", [1, *[c for c in [0, -1, 2.5, 10**18, math.nan, "8", True]]])
+def test_longrope_contexts_that_are_none_are_refused(came):
+    with pytest.raises(
+        InvalidParameterError, match=r"^original_max_position_embeddings must be .* got "
+    ):
+        LongRope((1.0,), (1.0,), came, 2.0)
+    if came != 1 or came is True:
+        with pytest.raises(
+            InvalidParameterError, match=r"^max_position_embeddings must be .* got "
+        ):
+            LongRope((1.0,), (1.0,), 4096, max_position_embeddings=came)
+
+
+@pytest.mark.parametrize("came", [-0.1, 1.1, *NOT_A_NUMBER], **short)
+def test_a_share_of_pairs_that_is_none_is_refused(came):
+    with pytest.raises(InvalidParameterError, match=r"^partial_rotary_factor must be .* got "):
+        Proportional(came)
+
+
+@pytest.mark.parametrize("came", ["turn", "", None, True, 0, math.nan], **short)
+def test_a_ramp_over_anything_else_is_refused(came):
+    with pytest.raises(InvalidParameterError, match=r"^ramp_over must be one of pairs, turns, got"):
+        Yarn(8.0, 4096, ramp_over=came)
+
+
+@pytest.mark.parametrize("came", NOT_A_NUMBER, **short)
+def test_an_mscale_of_no_number_is_refused(came):
+    with pytest.raises(InvalidParameterError, match=r"^factor must be .* got "):
+        rope_scaling.yarn_mscale(came)
+    with pytest.raises(InvalidParameterError, match=r"^mscale must be .* got "):
+        rope_scaling.yarn_mscale(8.0, came)
 
 
 @pytest.mark.parametrize("came", NOT_A_LENGTH, **short)

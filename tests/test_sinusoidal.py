@@ -96,6 +96,117 @@ def test_papers_frequencies_never_reach_one_over_the_base_and_tensor2tensors_do(
     assert paper.shape == tensor2tensor.shape == (d_model // 2,)
 
 
+# The shift matrix.
+
+shifts = st.integers(-int(params.SHIFT.high), int(params.SHIFT.high))
+positions = st.integers(int(params.POSITION.low), int(params.POSITION.high))
+even_widths = st.integers(1, 64).map(lambda i: 2 * i)
+layouts = st.sampled_from(sinusoidal.LAYOUTS)
+spacings = st.sampled_from(["paper", "tensor2tensor"])
+
+
+@given(shifts, positions, even_widths, bases, layouts, spacings)
+def test_shift_matrix_moves_every_position_by_k(k, p, d_model, base, layout, spacing):
+    here, there = sinusoidal.encoding([p, p + k], d_model, base, layout, spacing)
+    matrix = sinusoidal.shift_matrix(k, d_model, base, layout, spacing)
+    assert matrix.shape == (d_model, d_model)
+    np.testing.assert_allclose(matrix @ here, there, atol=1e-9)
+
+
+@given(shifts, st.integers(1, 60), even_widths, layouts, spacings)
+def test_what_the_shift_leaves_is_rounding(k, seq_len, d_model, layout, spacing):
+    residual = sinusoidal.shift_residual(k, seq_len, d_model, 10_000.0, layout, spacing)
+    assert residual.shape == (seq_len,)
+    assert np.all(residual <= 4e-16 * (2 + seq_len + abs(k)))
+
+
+@given(shifts, shifts, even_widths, bases, layouts)
+def test_shift_matrices_are_rotations_that_add_up(k, more, d_model, base, layout):
+    matrix = sinusoidal.shift_matrix(k, d_model, base, layout)
+    then = sinusoidal.shift_matrix(more, d_model, base, layout)
+    both = sinusoidal.shift_matrix(k + more, d_model, base, layout)
+    back = sinusoidal.shift_matrix(-k, d_model, base, layout)
+    np.testing.assert_allclose(then @ matrix, both, atol=1e-9)
+    np.testing.assert_allclose(matrix @ matrix.T, np.eye(d_model), atol=1e-12)
+    np.testing.assert_array_equal(back, matrix.T)
+
+
+def test_no_shift_is_the_identity():
+    np.testing.assert_array_equal(sinusoidal.shift_matrix(0, 6), np.eye(6))
+
+
+def test_shift_by_one_written_out():
+    cos, sin = math.cos(1.0), math.sin(1.0)
+    slow_cos, slow_sin = math.cos(0.01), math.sin(0.01)
+    np.testing.assert_allclose(
+        sinusoidal.shift_matrix(1, 4, layout="halves"),
+        [[cos, 0, sin, 0], [0, slow_cos, 0, slow_sin],
+         [-sin, 0, cos, 0], [0, -slow_sin, 0, slow_cos]],
+        rtol=1e-12,
+    )  # fmt: skip
+
+
+def test_the_shift_of_one_layout_does_not_shift_the_other():
+    here, there = sinusoidal.encoding([3, 8], 8, layout="halves")
+    assert np.allclose(sinusoidal.shift_matrix(5, 8, layout="halves") @ here, there)
+    assert not np.allclose(sinusoidal.shift_matrix(5, 8) @ here, there)
+
+
+def test_an_odd_width_has_no_shift_matrix_because_no_matrix_fits_its_table():
+    table = sinusoidal.table(200, 5)
+    best, *_ = np.linalg.lstsq(table[:-1], table[1:], rcond=None)
+    assert np.abs(table[:-1] @ best - table[1:]).max() > 1e-5
+    with pytest.raises(InvalidParameterError, match=r"^d_model must be even, because the last sine"
+                       r" .* no shift matrix exists, got 5$"):  # fmt: skip
+        sinusoidal.shift_matrix(1, 5)
+    with pytest.raises(InvalidParameterError, match=r"^d_model must be even, .* got 5$"):
+        sinusoidal.shift_residual(1, 10, 5)
+
+
+# Any position, and who uses which variant.
+
+
+@given(st.integers(1, 40), widths, bases, layouts, spacings)
+def test_encoding_of_the_first_positions_is_the_table(seq_len, d_model, base, layout, spacing):
+    table = sinusoidal.table(seq_len, d_model, base, layout, spacing)
+    encoding = sinusoidal.encoding(np.arange(seq_len), d_model, base, layout, spacing)
+    np.testing.assert_array_equal(table, encoding)
+    for p in (0, seq_len - 1):
+        one = sinusoidal.encoding(p, d_model, base, layout, spacing)
+        np.testing.assert_allclose(one, table[p], rtol=1e-15, atol=1e-15)
+
+
+@given(st.floats(-1e4, 1e4), even_widths)
+def test_a_position_before_the_first_mirrors_the_sines(p, d_model):
+    before, after = sinusoidal.encoding([-p, p], d_model)
+    np.testing.assert_array_equal(before[0::2], -after[0::2])
+    np.testing.assert_array_equal(before[1::2], after[1::2])
+
+
+@pytest.mark.parametrize("case", PAPER, **by_size)
+def test_variants_are_the_implementations_by_name(case):
+    n, d = case["n"], case["d"]
+    close = {"rtol": 1e-12, "atol": 1e-15}
+    paper, tensor2tensor = case["vaswani_interleaved_f64"], case["tensor2tensor_f64"]
+    np.testing.assert_allclose(sinusoidal.variant_table("paper", n, d), paper, **close)
+    np.testing.assert_allclose(
+        sinusoidal.variant_table("tensor2tensor", n, d), tensor2tensor, **close
+    )
+    np.testing.assert_allclose(
+        sinusoidal.variant_table("fairseq", n - 2, d), tensor2tensor[2:], **close
+    )
+    for halves in ("transformer_xl", "roformer"):
+        np.testing.assert_array_equal(
+            sinusoidal.variant_table(halves, n, d), sinusoidal.table(n, d, layout="halves")
+        )
+
+
+def test_fairseqs_first_token_stands_at_two():
+    """Its padding index is 1, and make_positions begins one past it."""
+    first = sinusoidal.variant_table("fairseq", 1, 8)[0]
+    np.testing.assert_array_equal(first, sinusoidal.variant_table("tensor2tensor", 3, 8)[2])
+
+
 # Public bug reports.
 
 
@@ -111,6 +222,17 @@ def test_sine_and_cosine_of_a_pair_share_one_frequency():
     """jadore801120/attention-is-all-you-need-pytorch#32: each column had its own."""
     table = sinusoidal.table(50, 16)
     np.testing.assert_allclose(table[:, 0::2] ** 2 + table[:, 1::2] ** 2, 1.0)
+
+
+def test_exponent_counts_pairs_not_columns():
+    """SamLynnEvans/Transformer#25: column j in place of 2 * (j // 2) slows each cosine."""
+    table, d, p = sinusoidal.table(2, 8), 8, 1
+    wrong = [(math.cos if j % 2 else math.sin)(p / 10_000 ** (j / d)) for j in range(d)]
+    twice = [(math.cos if j % 2 else math.sin)(p / 10_000 ** (2 * j / d)) for j in range(d)]
+    assert table[p, 1] == pytest.approx(math.cos(1.0), rel=1e-12)
+    assert table[p, 2] == pytest.approx(math.sin(0.1), rel=1e-12)
+    assert not np.allclose(table[p], wrong, atol=1e-3)
+    assert not np.allclose(table[p], twice, atol=1e-3)
 
 
 def test_concatenated_and_interleaved_are_both_there_by_name_and_differ():
@@ -146,11 +268,68 @@ def test_counts_that_are_none_are_refused(came):
         sinusoidal.dot_product(1, came)
 
 
+@pytest.mark.parametrize("came", NOT_A_COUNT, **short)
+def test_counts_of_the_shift_and_of_variants_are_checked(came):
+    for ask in (
+        lambda: sinusoidal.encoding([0], came),
+        lambda: sinusoidal.shift_matrix(1, came),
+        lambda: sinusoidal.shift_residual(1, 4, came),
+        lambda: sinusoidal.variant_table("fairseq", 4, came),
+    ):
+        with pytest.raises(InvalidParameterError, match=r"^d_model must be .* got "):
+            ask()
+    for ask in (
+        lambda: sinusoidal.shift_residual(1, came, 8),
+        lambda: sinusoidal.variant_table("paper", came, 8),
+    ):
+        with pytest.raises(InvalidParameterError, match=r"^seq_len must be .* got "):
+            ask()
+
+
+@pytest.mark.parametrize(
+    "came", [2.5, math.nan, math.inf, 10**18, -(2**31), "1", None, True], **short
+)
+def test_a_shift_that_is_no_whole_number_is_refused(came):
+    with pytest.raises(InvalidParameterError, match=r"^k must be a whole number from -2,147"):
+        sinusoidal.shift_matrix(came, 8)
+    with pytest.raises(InvalidParameterError, match=r"^k must be a whole number from -2,147"):
+        sinusoidal.shift_residual(came, 4, 8)
+
+
+def test_a_table_that_fits_no_memory_is_refused():
+    for ask in (
+        lambda: sinusoidal.table(2**30, 4),
+        lambda: sinusoidal.variant_table("paper", 2**30, 4),
+        lambda: sinusoidal.encoding([0, 1], 2**31 - 1),
+        lambda: sinusoidal.shift_matrix(1, 2**20),
+    ):
+        with pytest.raises(
+            InvalidParameterError, match=r"together must ask for at most 2,147,483,647 numbers, got"
+        ):
+            ask()
+
+
+@pytest.mark.parametrize("came", [math.nan, math.inf, "1", None, True, 10**400, [1, [2]]], **short)
+def test_a_position_that_is_none_is_refused(came):
+    with pytest.raises(InvalidParameterError, match=r"^positions must be finite numbers, got "):
+        sinusoidal.encoding(came, 8)
+
+
+@pytest.mark.parametrize("came", ["Paper", "bert", "", None, True, 0], **short)
+def test_an_unknown_variant_is_refused(came):
+    with pytest.raises(InvalidParameterError, match=r"^variant must be one of paper, tensor2"):
+        sinusoidal.variant_table(came, 4, 8)
+
+
 @pytest.mark.parametrize("came", NOT_A_BASE, **short)
 def test_a_base_that_slows_nothing_is_refused(came):
     for ask in (
         lambda: sinusoidal.inv_freq(8, came),
         lambda: sinusoidal.table(4, 8, came),
+        lambda: sinusoidal.encoding([0], 8, came),
+        lambda: sinusoidal.variant_table("paper", 4, 8, came),
+        lambda: sinusoidal.shift_matrix(1, 8, came),
+        lambda: sinusoidal.shift_residual(1, 4, 8, came),
         lambda: sinusoidal.dot_product(1, 8, came),
     ):
         with pytest.raises(InvalidParameterError, match=r"^base must be .* got "):
@@ -161,6 +340,10 @@ def test_a_base_that_slows_nothing_is_refused(came):
 def test_unknown_layout_and_spacing_are_refused(came):
     with pytest.raises(InvalidParameterError, match=r"^layout must be one of interleaved, halves"):
         sinusoidal.table(4, 8, layout=came)
+    with pytest.raises(InvalidParameterError, match=r"^layout must be one of interleaved, halves"):
+        sinusoidal.shift_matrix(1, 8, layout=came)
+    with pytest.raises(InvalidParameterError, match=r"^spacing must be one of paper, "):
+        sinusoidal.shift_matrix(1, 8, spacing=came)
     with pytest.raises(InvalidParameterError, match=r"^spacing must be one of paper, "):
         sinusoidal.inv_freq(8, spacing=came)
 
