@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Playwright's own browser, where Debian's cannot be installed, stays in the project.
 export PLAYWRIGHT_BROWSERS_PATH ?= $(CURDIR)/.browsers
 
-.PHONY: help run test lint types fix bench screenshots thorough clean
+.PHONY: help run test lint types fix oracle bench screenshots thorough clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /: /' | column -t -s:
@@ -31,6 +31,10 @@ fix: $(VENV)/dev  ## format, and repair what the linter can
 
 thorough: $(VENV)/dev  ## property tests with 2,000 examples each (minutes)
 	$(BIN)/python -m pytest -m "not e2e" --hypothesis-profile=thorough --timeout 900
+
+oracle: $(VENV)/dev  ## the core against Hugging Face's own code, run here
+	$(PIP) -r tests/oracle/requirements.txt
+	$(BIN)/python -m pytest -o addopts=--strict-markers -W default tests/oracle
 
 bench: $(VENV)/dev $(VENV)/chromium .venv-bench/dash  ## drag the playground and the same pictures in Dash
 	$(BIN)/python -m tests.bench.bench --peer-python .venv-bench/bin/python

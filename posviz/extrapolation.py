@@ -95,8 +95,9 @@ def usable_context(rope: RoPE, scaling: RopeScaling, trained: int, longest: int 
     if not slow.any():
         return math.inf
     if not scaling.depends_on_length:
-        scaled = scaling.frequencies(rope)[0]
-        return float(np.min(trained * rope.inv_freq[slow] / scaled[slow]))
+        with np.errstate(divide="ignore"):  # a stopped pair (proportional RoPE) limits nothing
+            ratio = rope.inv_freq[slow] / scaling.frequencies(rope)[0][slow]
+        return float(trained * np.min(ratio))
 
     def fits(length: int) -> bool:
         return not unseen(rope, scaling.frequencies(rope, length)[0], trained, length).any()

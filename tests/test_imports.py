@@ -152,3 +152,12 @@ def test_importing_the_math_loads_no_streamlit_plotly_or_torch():
         [sys.executable, "-c", program], cwd=ROOT, check=True, capture_output=True, text=True
     )
     assert loaded.stdout.split() == []
+
+
+def test_the_package_lists_every_module_of_the_core() -> None:
+    import posviz
+
+    found = {path.stem for path in (ROOT / "posviz").glob("*.py")} - {"__init__"}
+    assert set(posviz.__all__) == found
+    assert posviz.__all__ == sorted(posviz.__all__)
+    assert posviz.rope.inv_freq(4, 100.0).tolist() == [1.0, 0.1]

@@ -14,8 +14,9 @@ def test_the_library_example_runs() -> None:
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         exec(example, {})
-    first, *slopes = printed.getvalue().splitlines()
+    first, rotated, *slopes = printed.getvalue().splitlines()
     assert first.split()[1].startswith("1.2772588722239782")
+    assert rotated.startswith("[ 1.24258646")  # cos 5 - sin 5: pair 0 turns a radian a token
     assert "0.70710678" in " ".join(slopes)
 
 
