@@ -1,4 +1,4 @@
-"""Softmax and masks: what turns scores into attention weights.
+"""Softmax, masks and the query's factor: what turns scores into attention weights.
 
 Source: Vaswani et al. 2017, "Attention Is All You Need", https://arxiv.org/abs/1706.03762,
 section 3.2.
@@ -58,3 +58,27 @@ def causal_mask(q_len: int, k_len: int | None = None) -> NDArray[np.bool_]:
     q_len = params.whole("q_len", q_len, 1)
     k_len = q_len if k_len is None else params.whole("k_len", k_len, q_len)
     return np.tri(q_len, k_len, k_len - q_len, dtype=np.bool_)
+
+
+def position_scale(
+    positions: ArrayLike, floor_scale: int, attn_scale: float = 0.1, offset: int = 1
+) -> NDArray[np.float64]:
+    """Factor on the query at each position that sharpens attention in long contexts.
+
+    ``1 + attn_scale * ln(1 + floor((position + offset) / floor_scale))``: 1 within the first
+    ``floor_scale`` tokens, then a step at each multiple.
+
+    Args:
+        positions: Positions of the queries, tokens, of any shape.
+        floor_scale: Tokens per step (Llama 4: 8192; Ministral 3: its trained context).
+        attn_scale: Growth (Llama 4: ``attn_scale``; Ministral 3: ``llama_4_scaling_beta``).
+        offset: 1 in Llama 4, on its layers without RoPE; 0 in Ministral 3, on every layer.
+
+    Source:
+        Hugging Face transformers 5.24.0, ``modeling_llama4.py`` and ``modeling_ministral3.py``.
+    """
+    floor_scale = params.whole("floor_scale", floor_scale, 1)
+    attn_scale = params.real("attn_scale", attn_scale, 0.0)
+    offset = params.whole("offset", offset, 0)
+    steps = np.floor((params.numbers("positions", positions, 0.0) + offset) / floor_scale)
+    return np.asarray(1.0 + attn_scale * np.log1p(steps))

@@ -1,13 +1,15 @@
 """Softmax and the causal mask."""
 
+import json
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from posviz.attention import causal_mask, softmax
+from posviz.attention import causal_mask, position_scale, softmax
 from posviz.params import InvalidParameterError
 
 rows = st.lists(st.floats(-50, 50), min_size=1, max_size=40)
@@ -103,3 +105,41 @@ def test_lengths_that_are_none_are_refused(came):
 def test_fewer_keys_than_queries_are_refused():
     with pytest.raises(InvalidParameterError, match=r"^k_len must be .* at least 4, got 3"):
         causal_mask(4, 3)
+
+
+# The factor by position.
+
+SCALES = json.loads(
+    (Path(__file__).parent / "golden" / "position_scale.json").read_text(encoding="utf-8")
+)
+
+
+@pytest.mark.parametrize("model", ["llama4", "ministral3"])
+def test_the_factor_by_position_is_the_models_own(model):
+    case = dict(SCALES[model])
+    expected = case.pop("scale")
+    ours = position_scale(SCALES["positions"], **case)
+    assert ours[0] == 1.0
+    assert np.all(np.diff(ours) >= 0)
+    np.testing.assert_allclose(ours, expected, rtol=2e-6)
+
+
+def test_llama_4_steps_a_token_earlier_than_ministral():
+    at = [8190, 8191, 8192]
+    steps = [position_scale(at, 8192, offset=offset) > 1.0 for offset in (1, 0)]
+    np.testing.assert_array_equal(steps, [[False, True, True], [False, False, True]])
+
+
+@pytest.mark.parametrize(
+    ("name", "call"),
+    [
+        ("positions", lambda: position_scale(-1, 8192)),
+        ("positions", lambda: position_scale([math.nan], 8192)),
+        ("floor_scale", lambda: position_scale(0, 0)),
+        ("attn_scale", lambda: position_scale(0, 8192, math.inf)),
+        ("offset", lambda: position_scale(0, 8192, 0.1, -1)),
+    ],
+)
+def test_a_factor_by_position_that_cannot_be_is_refused(name, call):
+    with pytest.raises(InvalidParameterError, match=f"^{name} must be"):
+        call()
