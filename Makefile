@@ -12,7 +12,7 @@ export PLAYWRIGHT_BROWSERS_PATH ?= $(CURDIR)/.browsers
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /: /' | column -t -s:
 
-run: $(VENV)/app  ## open the app at http://localhost:8501 (PORT=... for another)
+run: $(VENV)/app  ## serve the app at http://localhost:8501 (PORT=... for another)
 	$(BIN)/python -m streamlit run app.py --server.port $(PORT)
 
 test: $(VENV)/dev $(VENV)/chromium lint types  ## everything that guards a commit

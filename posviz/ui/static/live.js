@@ -404,6 +404,9 @@ const loadPlotly = () =>
     document.head.append(script);
   }));
 
+// Asked for at once: it is the largest thing to load, and nearly every page has a chart.
+loadPlotly().catch(() => {});
+
 // Plotly needs 15-35 ms for a chart, more than everything else together. While values follow each
 // other quickly and the axes stand, the curves are therefore drawn by hand into an SVG over the
 // plot, about 1 ms, and Plotly's own are hidden; when the values rest, Plotly draws the last ones,
