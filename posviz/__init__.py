@@ -37,3 +37,7 @@ def __getattr__(name: str) -> ModuleType:
     if name in __all__:
         return importlib.import_module(f"posviz.{name}")
     raise AttributeError(f"module 'posviz' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

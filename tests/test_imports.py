@@ -159,5 +159,5 @@ def test_the_package_lists_every_module_of_the_core() -> None:
 
     found = {path.stem for path in (ROOT / "posviz").glob("*.py")} - {"__init__"}
     assert set(posviz.__all__) == found
-    assert posviz.__all__ == sorted(posviz.__all__)
+    assert dir(posviz) == posviz.__all__ == sorted(posviz.__all__)
     assert posviz.rope.inv_freq(4, 100.0).tolist() == [1.0, 0.1]
