@@ -15,11 +15,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from posviz import params
+from posviz import arrays, params
 from posviz.precision import bfloat16
-
-MOST_NUMBERS = 1 << 28
-"""How many numbers a bias matrix may have, so that it fits memory."""
 
 
 def slopes(num_heads: int, alibi_bias_max: float = 8.0) -> NDArray[np.float64]:
@@ -38,6 +35,7 @@ def slopes(num_heads: int, alibi_bias_max: float = 8.0) -> NDArray[np.float64]:
         ofirpress ``get_slopes``; mosaicml/llm-foundry ``gen_slopes`` for ``alibi_bias_max``.
     """
     num_heads = params.whole("num_heads", num_heads, 1)
+    arrays.check_count("num_heads", num_heads)
     steepness = params.real("alibi_bias_max", alibi_bias_max, 0.0, 1000.0, above=True)
     lower = 1 << (num_heads.bit_length() - 1)
     regular = 2.0 ** (-steepness * np.arange(1, lower + 1) / lower)
@@ -54,6 +52,7 @@ def paper_slopes(num_heads: int) -> NDArray[np.float64]:
         Press et al. 2021, section 3.
     """
     num_heads = params.whole("num_heads", num_heads, 1)
+    arrays.check_count("num_heads", num_heads)
     return 2.0 ** (-8.0 * np.arange(1, num_heads + 1) / num_heads)
 
 
@@ -63,7 +62,9 @@ def bias(slope: float, distance: ArrayLike) -> NDArray[np.float64]:
     ``distance`` is query minus key in tokens, of any shape, 0 or more.
     """
     slope = params.real("slope", slope, 0.0)
-    return -slope * params.numbers("distance", distance, 0.0)
+    with np.errstate(over="ignore"):
+        product = -slope * params.numbers("distance", distance, 0.0)
+    return params.numbers("slope x distance", product)
 
 
 def bias_matrix(
@@ -88,20 +89,17 @@ def bias_matrix(
     Source:
         Press et al. 2021, section 3; llm-foundry ``build_alibi_bias`` (``full`` if symmetric).
     """
-    listed = isinstance(heads, (list, tuple, np.ndarray))
-    steep = params.per_pair("slopes", heads) if listed else slopes(heads)  # type: ignore[arg-type]
+    if isinstance(heads, (list, tuple, np.ndarray)):
+        steep = arrays.entries("slopes", heads, "num_heads", low=0.0)
+    else:
+        steep = slopes(heads)  # type: ignore[arg-type]
     k_len = params.whole("k_len", k_len, 1)
     q_len = params.whole("q_len", q_len, 1, k_len)
     if not isinstance(symmetric, (bool, np.bool_)):
         raise params.InvalidParameterError(
             "symmetric must be True or False, got {got}", got=params.shown(symmetric)
         )
-    if len(steep) * q_len * k_len > MOST_NUMBERS:
-        raise params.InvalidParameterError(
-            "num_heads x q_len x k_len must be at most {high}, got {got}",
-            high=params.shown(MOST_NUMBERS),
-            got=params.shown(len(steep) * q_len * k_len),
-        )
+    arrays.check_count("num_heads, q_len and k_len", len(steep), q_len, k_len)
     distance = np.arange(k_len - q_len, k_len)[:, None] - np.arange(k_len)  # (q_len, k_len)
     biases = -steep[:, None, None] * np.abs(distance)  # (num_heads, q_len, k_len)
     return biases if symmetric else np.where(distance < 0, -math.inf, biases)
@@ -116,7 +114,8 @@ def bloom_bias(num_heads: int, attention_mask: ArrayLike) -> NDArray[np.float64]
     Source:
         Hugging Face ``build_alibi_tensor`` in ``modeling_bloom.py``.
     """
-    return slopes(num_heads)[:, None] * _counted(attention_mask)
+    steep, positions = _slopes_and_positions(num_heads, attention_mask)
+    return steep[:, None] * positions
 
 
 def falcon_bias(num_heads: int, attention_mask: ArrayLike, head_dim: int) -> NDArray[np.float64]:
@@ -130,18 +129,24 @@ def falcon_bias(num_heads: int, attention_mask: ArrayLike, head_dim: int) -> NDA
         Hugging Face ``build_alibi_tensor`` and ``FalconAttention`` in ``modeling_falcon.py``.
     """
     head_dim = params.whole("head_dim", head_dim, 1)
-    products = bfloat16(slopes(num_heads))[:, None] * bfloat16(_counted(attention_mask))
+    steep, positions = _slopes_and_positions(num_heads, attention_mask)
+    products = bfloat16(steep)[:, None] * bfloat16(positions)
     return bfloat16(products) / math.sqrt(head_dim)
 
 
-def _counted(attention_mask: ArrayLike) -> NDArray[np.float64]:
+def _slopes_and_positions(
+    num_heads: int, attention_mask: ArrayLike
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Slope of each head, and what BLOOM and Falcon count of the mask."""
     mask = params.numbers("attention_mask", attention_mask)
     if mask.ndim != 1 or not mask.size or not np.isin(mask, (0.0, 1.0)).all():
         raise params.InvalidParameterError(
             "attention_mask must be a list of 0 and 1, got {got}",
             got=params.shown(attention_mask),
         )
-    return np.asarray((np.cumsum(mask) - 1.0) * mask)
+    steep = slopes(num_heads)
+    arrays.check_count("num_heads and attention_mask", len(steep), len(mask))
+    return steep, np.asarray((np.cumsum(mask) - 1.0) * mask)
 
 
 def weights(slope: float, distance: ArrayLike, seq_len: int) -> NDArray[np.float64]:

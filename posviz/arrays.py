@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,14 @@ from posviz import params
 # Two such entries, multiplied and summed, stay finite in float64.
 LARGEST_ENTRY = 1e100
 
+MOST_NUMBERS = 1 << 28
+"""How many numbers an array may have, so that it fits memory: 2 GiB of float64."""
+
 WHOLE_NUMBERS = "{name} must be whole numbers from {low} to {high}, got {got}"
 ENTRIES = "{name} must be finite numbers from {low} to {high}, got {got}"
 AXES = "{name} must have the axes {allowed}, got an array of shape {got}"
-TOO_MANY = "{name} together must ask for at most {high} numbers, got {got}"
+TOO_MANY = "{name} must ask for at most {high} numbers, got {got}"
+ONE_OR_MORE = "{name} must be one number or a list of them, got an array of shape {got}"
 
 
 def whole_numbers(
@@ -40,8 +45,9 @@ def whole_numbers(
         off = ~(np.isfinite(found) & (found == np.round(found)))
         wrong = float(found[off][0] if off.any() else found.ravel()[0])
     raise params.InvalidParameterError(
-        template, name=name, low=params.shown(low), high=params.shown(high), got=params.shown(wrong)
-    )
+        template, name=name, low=params.shown(low), high=params.shown(high),
+        got=params.written(wrong),
+    )  # fmt: skip
 
 
 def entries(name: str, value: Any, *axes: str, low: float = -LARGEST_ENTRY) -> NDArray[np.float64]:
@@ -65,14 +71,22 @@ def entries(name: str, value: Any, *axes: str, low: float = -LARGEST_ENTRY) -> N
     return found
 
 
+def listed(name: str, value: Any, low: float = -math.inf) -> NDArray[np.float64]:
+    """``value``, one number or a list of them, as a list of finite numbers of at least ``low``."""
+    found = np.atleast_1d(params.numbers(name, value, low))
+    if found.ndim != 1:
+        raise params.InvalidParameterError(ONE_OR_MORE, name=name, got=str(found.shape))
+    return found
+
+
 def check_count(name: str, *lengths: int) -> None:
     """Refuse an array of so many numbers that it fits no memory."""
     count = 1
     for length in lengths:
         count *= length
-    if count > params.LARGEST:
+    if count > MOST_NUMBERS:
         raise params.InvalidParameterError(
-            TOO_MANY, name=name, high=params.shown(params.LARGEST), got=params.shown(count)
+            TOO_MANY, name=name, high=params.shown(MOST_NUMBERS), got=params.shown(count)
         )
 
 

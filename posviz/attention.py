@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from posviz import params
+from posviz import arrays, params
 
 
 def softmax(scores: ArrayLike, axis: int = -1) -> NDArray[np.float64]:
@@ -34,6 +34,7 @@ def softmax(scores: ArrayLike, axis: int = -1) -> NDArray[np.float64]:
             "scores must be rows of numbers, got {got}", got=params.shown(scores)
         )
     values = values.astype(np.float64, copy=False)
+    axis = params.whole("axis", axis, -values.ndim, values.ndim - 1)
     highest = np.max(values, axis=axis, keepdims=True)
     if not np.all(np.isfinite(highest)):
         raise params.InvalidParameterError(
@@ -57,6 +58,7 @@ def causal_mask(q_len: int, k_len: int | None = None) -> NDArray[np.bool_]:
     """
     q_len = params.whole("q_len", q_len, 1)
     k_len = q_len if k_len is None else params.whole("k_len", k_len, q_len)
+    arrays.check_count("q_len and k_len", q_len, k_len)
     return np.tri(q_len, k_len, k_len - q_len, dtype=np.bool_)
 
 

@@ -12,7 +12,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from posviz import params, rope, sinusoidal
+from posviz import arrays, params, rope, sinusoidal
 
 
 def bins(seq_len: int, count: int, scale: params.Scale) -> NDArray[np.intp]:
@@ -20,7 +20,9 @@ def bins(seq_len: int, count: int, scale: params.Scale) -> NDArray[np.intp]:
 
     Single distances where they fit; at most ``count + 1`` bins.
     """
-    seq_len = params.whole("seq_len", seq_len, 1)
+    seq_len, count = params.whole("seq_len", seq_len, 1), params.whole("count", count, 1)
+    params.one_of("scale", scale, ("linear", "log"))
+    arrays.check_count("seq_len and count", min(seq_len, count))
     if seq_len <= count or scale == "linear":
         edges = np.linspace(0, seq_len - 1, min(count, seq_len))
     else:
@@ -30,8 +32,13 @@ def bins(seq_len: int, count: int, scale: params.Scale) -> NDArray[np.intp]:
 
 def envelope(values: ArrayLike, starts: NDArray[np.intp]) -> NDArray[np.float64]:
     """Lowest and highest of ``values`` in each bin, shape ``(2, len(starts))``."""
-    numbers = np.asarray(values, dtype=np.float64)
-    return np.stack([np.minimum.reduceat(numbers, starts), np.maximum.reduceat(numbers, starts)])
+    numbers = arrays.entries("values", values, "seq_len")
+    first = arrays.whole_numbers("starts", starts, 0, len(numbers) - 1)
+    if first.ndim != 1 or not first.size or (np.diff(first) <= 0).any():
+        raise params.InvalidParameterError(
+            "starts must be an ascending list of distances, got {got}", got=params.shown(starts)
+        )
+    return np.stack([np.minimum.reduceat(numbers, first), np.maximum.reduceat(numbers, first)])
 
 
 def rope_scores(
@@ -42,9 +49,14 @@ def rope_scores(
     ``2 sum(cos(distance * inv_freq)) / sqrt(rotary_dim)``, times the square of the attention
     factor, because it multiplies both the rotated query and the rotated key.
     """
-    pairs = np.size(inv_freq)
-    scale = 2.0 * attention_factor**2 / math.sqrt(2 * pairs)
-    return scale * rope.cosine_sums(inv_freq, seq_len)
+    frequencies = params.per_pair("inv_freq", inv_freq)
+    scale = 2.0 * _on_scores(attention_factor) / math.sqrt(2 * len(frequencies))
+    return scale * rope.cosine_sums(frequencies, seq_len)
+
+
+def _on_scores(attention_factor: float) -> float:
+    """What a factor on cos and sin makes of a score."""
+    return params.real("attention_factor", attention_factor, 0.0, 1e6) ** 2
 
 
 def sinusoidal_scores(
@@ -54,7 +66,8 @@ def sinusoidal_scores(
 
     ``sum(cos(distance * inv_freq)) / sqrt(d_model)``: half of RoPE's q = k curve of that base.
     """
-    frequencies = sinusoidal.inv_freq(params.even("d_model", d_model), base)
+    d_model = params.even("d_model", d_model)
+    frequencies = sinusoidal.inv_freq(d_model, base)
     return rope.cosine_sums(frequencies, seq_len) / math.sqrt(d_model)
 
 
@@ -78,14 +91,19 @@ def random_band(
             at each distance, but for the chance of the draws.
         draws: How many pairs of random vectors.
     """
-    scores = attention_factor**2 * rope.random_scores(inv_freq, distance, draws)
+    size, draws = _on_scores(attention_factor), params.whole("draws", draws, 1)
+    scores = size * rope.random_scores(inv_freq, distance, draws)
     if row is not None:
-        own, others = np.exp(scores), params.whole("row", row, 1) - 1
-        sums = np.full((draws, 1), others * math.exp(attention_factor**4 / 2.0))
-        if row <= 256:
-            keys = np.random.default_rng(1).standard_normal((draws, others))
-            sums = np.exp(attention_factor**2 * keys).sum(axis=1, keepdims=True)
-        scores = own / (own + sums)
+        others = params.whole("row", row, 1) - 1
+        # Sums of exponentials as logarithms, so that a large factor does not leave float64.
+        sums = np.full((draws, 1), math.log(max(others, 1)) + size**2 / 2.0)
+        if others < 256:
+            keys = size * np.random.default_rng(1).standard_normal((draws, others))
+            largest = keys.max(axis=1, keepdims=True, initial=-arrays.LARGEST_ENTRY)
+            with np.errstate(divide="ignore"):  # a row of one key has no others
+                sums = largest + np.log(np.exp(keys - largest).sum(axis=1, keepdims=True))
+        with np.errstate(over="ignore"):
+            scores = 1.0 / (1.0 + np.exp(sums - scores))
     ordered = np.sort(scores, axis=0)
     tenth = draws // 10
     return np.stack([scores.mean(axis=0), ordered[tenth], ordered[-1 - tenth]])

@@ -15,7 +15,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from posviz import params
+from posviz import arrays, params
 from posviz import rope as rope_module
 from posviz.rope import RoPE
 from posviz.rope_scaling import RopeScaling
@@ -31,6 +31,7 @@ LONGEST = 1 << 24
 
 def never_completed(rope: RoPE, trained: int) -> Flags:
     """Which pairs make less than one turn within ``trained`` tokens, ``(rotary_dim // 2,)``."""
+    params.instance("rope", rope, RoPE)
     trained = params.whole("trained", trained, 1)
     return rope_module.turns(rope.inv_freq, trained) < 1.0
 
@@ -53,7 +54,7 @@ def unseen(rope: RoPE, scaled_inv_freq: ArrayLike, trained: int, seq_len: ArrayL
     Returns:
         Booleans ``(..., rotary_dim // 2)``.
     """
-    plain, slow = rope.inv_freq, never_completed(rope, trained)
+    slow, plain = never_completed(rope, trained), rope.inv_freq
     scaled = params.numbers("scaled_inv_freq", scaled_inv_freq, 0.0)
     if scaled.shape[-1:] != plain.shape:
         raise params.InvalidParameterError(
@@ -70,8 +71,9 @@ def unseen_share(
 
     0 where no pair is left uncompleted. Shape of ``seq_lens``, one length or a list of them.
     """
+    params.instance("scaling", scaling, RopeScaling)
     slow = int(never_completed(rope, trained).sum())
-    lengths = np.atleast_1d(params.numbers("seq_lens", seq_lens, 0.0))
+    lengths = arrays.listed("seq_lens", seq_lens, 0.0)
     if not slow:
         return np.zeros(lengths.shape)
     at: list[int | None] = [None]
@@ -90,12 +92,15 @@ def usable_context(rope: RoPE, scaling: RopeScaling, trained: int, longest: int 
     ``min(trained * inv_freq / scaled inv_freq)`` over the never-completed pairs. For a method whose
     frequencies depend on the length: the last length before the first that meets an unseen angle.
     """
+    params.instance("scaling", scaling, RopeScaling)
     slow = never_completed(rope, trained)
+    trained = params.whole("trained", trained, 1)
     longest = params.whole("longest", longest, trained)
     if not slow.any():
         return math.inf
     if not scaling.depends_on_length:
-        with np.errstate(divide="ignore"):  # a stopped pair (proportional RoPE) limits nothing
+        # A stopped pair (proportional RoPE) limits nothing.
+        with np.errstate(divide="ignore", over="ignore"):
             ratio = rope.inv_freq[slow] / scaling.frequencies(rope)[0][slow]
         return float(trained * np.min(ratio))
 
@@ -119,5 +124,7 @@ def multiples(*limits: float, count: int = 145) -> NDArray[np.float64]:
     Each of ``limits``, in trained contexts, gets a length just beyond it, so that a share that
     jumps there jumps there in a picture too.
     """
+    count = params.whole("count", count, 1)
+    arrays.check_count("count", count)
     beyond = [limit * (1.0 + 1e-6) for limit in limits if 1.0 <= limit < 64.0]
     return np.sort(np.concatenate([np.geomspace(1.0, 64.0, count), beyond]))

@@ -11,24 +11,34 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from posviz import rope
+from posviz import params, rope
 
 
 def norms(inv_freq: ArrayLike, position: float, seed: int = 0) -> tuple[float, float]:
     """Norm of a random query before and after its rotation to ``position``."""
-    q = np.random.default_rng(seed).standard_normal(2 * np.size(inv_freq))
-    return float(np.linalg.norm(q)), float(np.linalg.norm(rope.rotate(q, position, inv_freq)))
+    frequencies, rng = params.per_pair("inv_freq", inv_freq), _random(seed)
+    q = rng.standard_normal(2 * len(frequencies))
+    rotated = rope.rotate(q, params.real("position", position, -math.inf), frequencies)
+    return float(np.linalg.norm(q)), float(np.linalg.norm(rotated))
 
 
 def shifted_scores(
     inv_freq: ArrayLike, q_position: float, k_position: float, shift: float, seed: int = 0
 ) -> tuple[float, float]:
     """Scaled score of a random query and key, as placed and with both moved by ``shift``."""
-    q, k = np.random.default_rng(seed).standard_normal((2, 2 * np.size(inv_freq)))
+    frequencies, rng = params.per_pair("inv_freq", inv_freq), _random(seed)
+    q_position = params.real("q_position", q_position, -math.inf)
+    k_position = params.real("k_position", k_position, -math.inf)
+    shift = params.real("shift", shift, -math.inf)
+    q, k = rng.standard_normal((2, 2 * len(frequencies)))
 
     def score(offset: float) -> float:
-        rotated_q = rope.rotate(q, q_position + offset, inv_freq)
-        rotated_k = rope.rotate(k, k_position + offset, inv_freq)
+        rotated_q = rope.rotate(q, q_position + offset, frequencies)
+        rotated_k = rope.rotate(k, k_position + offset, frequencies)
         return float(rotated_q @ rotated_k) / math.sqrt(len(q))
 
     return score(0.0), score(shift)
+
+
+def _random(seed: int) -> np.random.Generator:
+    return np.random.default_rng(params.whole("seed", seed, 0))

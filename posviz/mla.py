@@ -40,7 +40,8 @@ class MLA:
     def __post_init__(self) -> None:
         for field in fields(self):
             check = params.even if field.name == "qk_rope_head_dim" else params.whole
-            check(field.name, getattr(self, field.name), 1, 1 << 13)
+            checked = check(field.name, getattr(self, field.name), 1, 1 << 13)
+            params.keep(self, **{field.name: checked})
 
     @property
     def qk_head_dim(self) -> int:
@@ -113,6 +114,7 @@ def absorption(
         rope_theta: Base, above 1.
         seed: Which random weights and vectors.
     """
+    params.instance("dims", dims, MLA)
     seq_len = params.whole("seq_len", seq_len, 1, 4096)
     if not isinstance(rotated_inside, (bool, np.bool_)):
         raise params.InvalidParameterError(

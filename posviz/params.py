@@ -24,6 +24,7 @@ IN_STEPS = "{name} must be a whole number from {low} to {high} in steps of {step
 REAL_BETWEEN = "{name} must be a number from {low} to {high}, got {got}"
 REAL_AT_LEAST = "{name} must be a finite number of at least {low}, got {got}"
 REAL_ABOVE = "{name} must be a finite number above {low}, got {got}"
+REAL = "{name} must be a finite number, got {got}"
 NUMBERS = "{name} must be finite numbers, got {got}"
 NUMBERS_AT_LEAST = "{name} must be finite numbers of at least {low}, got {got}"
 A_LIST = "{name} must be a list with one number per pair, got an array of shape {got}"
@@ -53,13 +54,21 @@ def shown(value: object) -> str:
         if abs(value) < 10**15:
             return f"{value:,}"
         return f"{value:.3g}" if value.bit_length() < 1000 else f"{value.bit_length():,} bits"
-    if isinstance(value, float):
+    if isinstance(value, (float, np.floating)):
+        value = float(value)
         if math.isfinite(value) and value == int(value) and abs(value) < 1e15:
             return f"{int(value):,}"
         short = f"{value:.6g}"
-        return repr(float(value)) if float(short).is_integer() else short
+        return repr(value) if float(short).is_integer() else short
     text = str(value)
     return repr(text if len(text) <= 40 else text[:39] + "…")
+
+
+def written(value: object) -> str:
+    """A value as :func:`shown`, but a float as Python writes it: 128.0 where 128 is allowed."""
+    if isinstance(value, (float, np.floating)):
+        return repr(float(value))
+    return shown(value)
 
 
 def whole(name: str, value: Any, low: int, high: int | None = None) -> int:
@@ -74,7 +83,7 @@ def whole(name: str, value: Any, low: int, high: int | None = None) -> int:
         return number
     raise InvalidParameterError(
         WHOLE_AT_LEAST if high is None else WHOLE_BETWEEN,
-        name=name, low=shown(low), high=shown(high), got=shown(value),
+        name=name, low=shown(low), high=shown(high), got=written(value),
     )  # fmt: skip
 
 
@@ -83,17 +92,24 @@ def real(
 ) -> float:
     """``value`` as a finite float in ``[low, high]``, or ``(low, high]`` if ``above``."""
     try:
-        number = math.nan if isinstance(value, (str, bytes, bool, np.bool_)) else float(value)
-    except (TypeError, ValueError, OverflowError):
+        number = float(value) if _is_real(value) else math.nan
+    except OverflowError:
         number = math.nan
     if math.isfinite(number) and low <= number <= high and not (above and number == low):
         return number
     template = REAL_BETWEEN
     if math.isinf(high):
-        template = REAL_ABOVE if above else REAL_AT_LEAST
+        template = REAL if math.isinf(low) else REAL_ABOVE if above else REAL_AT_LEAST
     raise InvalidParameterError(
         template, name=name, low=shown(low), high=shown(high), got=shown(value)
     )
+
+
+def _is_real(value: object) -> bool:
+    """Whether ``value`` is one real number; neither a truth value nor a text is."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        return value.ndim == 0 and value.dtype.kind in "iuf"
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def numbers(name: str, value: Any, low: float = -math.inf) -> NDArray[np.float64]:
@@ -144,6 +160,26 @@ def one_of(name: str, value: object, allowed: Sequence[str]) -> str:
             got=shown(value),
         )
     return value
+
+
+def instance(name: str, value: object, kind: type) -> None:
+    """Refuse a ``value`` that is no object of the class ``kind``."""
+    if isinstance(value, type) or not isinstance(value, kind):
+        raise InvalidParameterError(
+            "{name} must be an object of the class {allowed}, got {got}",
+            name=name,
+            allowed=kind.__name__,
+            got=shown(value),
+        )
+
+
+def keep(made: object, **checked: object) -> None:
+    """Let a frozen object hold what the checks returned, whatever type of number came.
+
+    A NumPy scalar would bring its own arithmetic: an int8 overflows, a float16 rounds.
+    """
+    for name, value in checked.items():
+        object.__setattr__(made, name, value)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from posviz import params
+from posviz import arrays, params
 
 Floats = NDArray[np.float64]
 Layout = Literal["half", "interleaved"]
@@ -35,13 +35,22 @@ class RoPE:
     rope_theta: float = 10_000.0
 
     def __post_init__(self) -> None:
-        params.even("rotary_dim", self.rotary_dim)
-        params.real("rope_theta", self.rope_theta, 1.0, above=True)
+        params.keep(
+            self,
+            rotary_dim=_rotary_dim(self.rotary_dim),
+            rope_theta=params.real("rope_theta", self.rope_theta, 1.0, above=True),
+        )
 
     @property
     def inv_freq(self) -> NDArray[np.float64]:
         """Frequency of each pair, see :func:`inv_freq`."""
         return inv_freq(self.rotary_dim, self.rope_theta)
+
+
+def _rotary_dim(rotary_dim: int) -> int:
+    rotary_dim = params.even("rotary_dim", rotary_dim)
+    arrays.check_count("rotary_dim", rotary_dim)
+    return rotary_dim
 
 
 def inv_freq(rotary_dim: int, rope_theta: float) -> NDArray[np.float64]:
@@ -60,7 +69,7 @@ def inv_freq(rotary_dim: int, rope_theta: float) -> NDArray[np.float64]:
     Source:
         RoFormer, equation 15; Hugging Face ``LlamaRotaryEmbedding``.
     """
-    rotary_dim = params.even("rotary_dim", rotary_dim)
+    rotary_dim = _rotary_dim(rotary_dim)
     rope_theta = params.real("rope_theta", rope_theta, 1.0, above=True)
     return rope_theta ** (-np.arange(0, rotary_dim, 2) / rotary_dim)
 
@@ -76,16 +85,21 @@ def rotary_dim(head_dim: int, partial_rotary_factor: float = 1.0) -> int:
 
 
 def wavelength(inv_freq: ArrayLike) -> NDArray[np.float64]:
-    """Tokens per turn of each pair, ``2 pi / inv_freq``; infinite where a pair stands still."""
+    """Tokens per turn of each pair, ``2 pi / inv_freq``; infinite where a pair stands still.
+
+    Infinite too where a turn takes more tokens than float64 can count.
+    """
     frequencies = params.numbers("inv_freq", inv_freq, 0.0)
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", over="ignore"):
         return np.asarray(2.0 * math.pi / frequencies)
 
 
 def turns(inv_freq: ArrayLike, seq_len: float) -> NDArray[np.float64]:
     """Turns that each pair makes within ``seq_len`` tokens."""
     seq_len = params.real("seq_len", seq_len, 0.0)
-    return np.asarray(seq_len * params.numbers("inv_freq", inv_freq, 0.0) / (2.0 * math.pi))
+    with np.errstate(over="ignore"):
+        angles = seq_len * params.numbers("inv_freq", inv_freq, 0.0)
+    return np.asarray(params.numbers("seq_len x inv_freq", angles) / (2.0 * math.pi))
 
 
 def rotate(
@@ -163,7 +177,8 @@ def _check_room(name: str, vectors: NDArray[np.float64], pairs: int) -> None:
 
 def pair_slices(rotary_dim: int, layout: Layout) -> tuple[slice, slice]:
     """Where the first and the second dimension of each pair stand."""
-    if layout == "interleaved":
+    rotary_dim = params.even("rotary_dim", rotary_dim)
+    if params.one_of("layout", layout, LAYOUTS) == "interleaved":
         return slice(0, rotary_dim, 2), slice(1, rotary_dim, 2)
     return slice(0, rotary_dim // 2), slice(rotary_dim // 2, rotary_dim)
 
@@ -174,7 +189,7 @@ def interleaved_to_half(rotary_dim: int) -> NDArray[np.intp]:
     ``rotate(x[p], ..., layout="half")`` equals ``rotate(x, ..., layout="interleaved")[p]``.
     Hugging Face applies it to the rows of the query and key weights when it converts Llama.
     """
-    rotary_dim = params.even("rotary_dim", rotary_dim)
+    rotary_dim = _rotary_dim(rotary_dim)
     return np.arange(rotary_dim).reshape(-1, 2).T.ravel()
 
 
@@ -183,7 +198,7 @@ def half_to_interleaved(rotary_dim: int) -> NDArray[np.intp]:
 
     It undoes :func:`interleaved_to_half`.
     """
-    rotary_dim = params.even("rotary_dim", rotary_dim)
+    rotary_dim = _rotary_dim(rotary_dim)
     return np.arange(rotary_dim).reshape(2, -1).T.ravel()
 
 
@@ -210,10 +225,15 @@ def decay_bound(rotary_dim: int, rope_theta: float, distance: ArrayLike) -> NDAr
 
 def _partial_sums(frequencies: Floats, distance: ArrayLike) -> Floats:
     """``|S_j|`` for j = 1 .. pairs on the last axis."""
-    with np.errstate(over="ignore"):
-        angles = params.numbers("distance", distance)[..., None] * frequencies
-    angles = params.numbers("distance x inv_freq", angles)
+    angles = _angles(params.numbers("distance", distance), frequencies)
     return np.asarray(np.abs(np.cumsum(np.exp(1j * angles), axis=-1)))
+
+
+def _angles(distance: Floats, frequencies: Floats) -> Floats:
+    """``distance x inv_freq``, pairs on a further axis."""
+    arrays.check_count("distance and inv_freq", distance.size, len(frequencies))
+    with np.errstate(over="ignore"):
+        return params.numbers("distance x inv_freq", distance[..., None] * frequencies)
 
 
 def score_bound(
@@ -288,10 +308,11 @@ def cosine_sums(inv_freq: ArrayLike, seq_len: int) -> NDArray[np.float64]:
     the live pictures need each whole distance, or the fast pairs would alias.
     """
     seq_len = params.whole("seq_len", seq_len, 1)
+    arrays.check_count("seq_len", seq_len)
     frequencies = params.per_pair("inv_freq", inv_freq)
     block = math.isqrt(seq_len - 1) + 1
-    coarse = np.arange(0, seq_len, block)[:, None] * frequencies  # (blocks, pairs)
-    fine = np.arange(block)[:, None] * frequencies  # (block, pairs)
+    coarse = _angles(np.arange(0.0, seq_len, block), frequencies)  # (blocks, pairs)
+    fine = _angles(np.arange(float(block)), frequencies)  # (block, pairs)
     sums = np.cos(coarse) @ np.cos(fine).T - np.sin(coarse) @ np.sin(fine).T  # (blocks, block)
     return np.asarray(sums.ravel()[:seq_len])
 
@@ -313,12 +334,14 @@ def random_scores(
     rng = np.random.default_rng(params.whole("seed", seed, 0))
     # Pairs first, so that a draw keeps its numbers while pairs are added behind them.
     draws = params.whole("draws", draws, 1)
+    distances = arrays.listed("distance", distance)
+    angles = _angles(distances, frequencies)  # (distances, pairs)
+    arrays.check_count("draws and inv_freq", 4, draws, len(frequencies))
+    arrays.check_count("draws and distance", draws, len(distances))
     a, b, c, d = rng.standard_normal((len(frequencies), 4, draws)).transpose(1, 0, 2)
     length = np.sqrt(np.sum(a**2 + b**2, axis=0))  # (draws,)
     along = (a * c + b * d) / length  # q = (a, b), k = (c, d) in each pair; (pairs, draws)
     across = (b * c - a * d) / length
-    distances = np.atleast_1d(params.numbers("distance", distance))
-    angles = distances[:, None] * frequencies  # (distances, pairs)
     return np.asarray((np.cos(angles) @ along + np.sin(angles) @ across).T)
 
 
@@ -342,8 +365,6 @@ def score_moments(
     """
     frequencies = params.per_pair("inv_freq", inv_freq)
     mean, std = params.real("mean", mean, -1e6, 1e6), params.real("std", std, 0.0, 1e6)
-    with np.errstate(over="ignore"):
-        angles = params.numbers("distance", distance)[..., None] * frequencies
-    cosines = np.cos(params.numbers("distance x inv_freq", angles)).sum(axis=-1)
+    cosines = np.cos(_angles(params.numbers("distance", distance), frequencies)).sum(axis=-1)
     expected = mean**2 * 2.0 * cosines / math.sqrt(2 * len(frequencies))
     return np.asarray(expected), np.full(np.shape(expected), std**4 + 2.0 * std**2 * mean**2)

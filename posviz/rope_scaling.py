@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal, Protocol
+from typing import ClassVar, Literal, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,10 +22,12 @@ from posviz import rope as rope_module
 from posviz.rope import RoPE
 
 Frequencies = tuple[NDArray[np.float64], float]
+T = TypeVar("T")
 RampOver = Literal["pairs", "turns"]
 RAMPS: tuple[RampOver, ...] = ("pairs", "turns")
 
 
+@runtime_checkable
 class RopeScaling(Protocol):
     """What every scaling method offers."""
 
@@ -41,17 +43,31 @@ class RopeScaling(Protocol):
         ...
 
 
-def _check_factor(factor: float) -> None:
-    params.real("factor", factor, 1.0)
+def _check_factor(factor: float) -> float:
+    return params.real("factor", factor, 1.0)
 
 
-def _check_length(original_max_position_embeddings: int) -> None:
-    params.whole("original_max_position_embeddings", original_max_position_embeddings, 1)
+def _check_length(original_max_position_embeddings: int, low: int = 1) -> int:
+    return params.whole("original_max_position_embeddings", original_max_position_embeddings, low)
 
 
-def _check_seq_len(seq_len: int | None) -> None:
-    if seq_len is not None:
-        params.whole("seq_len", seq_len, 1)
+def _check_attention_factor(attention_factor: float | None) -> float | None:
+    return _if_given(params.real, "attention_factor", attention_factor, 0.0, above=True)
+
+
+def _if_given(
+    check: Callable[..., T], name: str, value: float | None, low: float, **how: bool
+) -> T | None:
+    return None if value is None else check(name, value, low, **how)
+
+
+def _check_seq_len(seq_len: int | None) -> int | None:
+    return _if_given(params.whole, "seq_len", seq_len, 1)
+
+
+def _check_use(rope: RoPE, seq_len: int | None) -> int | None:
+    params.instance("rope", rope, RoPE)
+    return _check_seq_len(seq_len)
 
 
 def _stretched_base(rope: RoPE, factor: float) -> float:
@@ -63,11 +79,14 @@ def _stretched_base(rope: RoPE, factor: float) -> float:
             got=rope.rotary_dim,
         )
     try:
-        return float(rope.rope_theta * factor ** (rope.rotary_dim / (rope.rotary_dim - 2)))
-    except OverflowError as overflow:
+        base: float = rope.rope_theta * factor ** (rope.rotary_dim / (rope.rotary_dim - 2))
+    except OverflowError:
+        base = math.inf
+    if not math.isfinite(base):
         raise params.InvalidParameterError(
             "factor must be small enough for a finite base, got {got}", got=params.shown(factor)
-        ) from overflow
+        )
+    return base
 
 
 def yarn_mscale(factor: float, mscale: float = 1.0) -> float:
@@ -97,7 +116,7 @@ class NoScaling:
 
     def frequencies(self, rope: RoPE, seq_len: int | None = None) -> Frequencies:
         """The frequencies as trained."""
-        _check_seq_len(seq_len)
+        _check_use(rope, seq_len)
         return rope.inv_freq, 1.0
 
     def stretch(self, seq_len: int | None = None) -> float:
@@ -119,11 +138,11 @@ class Linear:
     depends_on_length: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        _check_factor(self.factor)
+        params.keep(self, factor=_check_factor(self.factor))
 
     def frequencies(self, rope: RoPE, seq_len: int | None = None) -> Frequencies:
         """All pairs slowed alike."""
-        _check_seq_len(seq_len)
+        _check_use(rope, seq_len)
         return rope.inv_freq / self.factor, 1.0
 
     def stretch(self, seq_len: int | None = None) -> float:
@@ -146,11 +165,11 @@ class Ntk:
     depends_on_length: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        _check_factor(self.factor)
+        params.keep(self, factor=_check_factor(self.factor))
 
     def frequencies(self, rope: RoPE, seq_len: int | None = None) -> Frequencies:
         """Plain RoPE over the stretched base ``rope_theta * factor**(d / (d - 2))``."""
-        _check_seq_len(seq_len)
+        _check_use(rope, seq_len)
         return RoPE(rope.rotary_dim, _stretched_base(rope, self.factor)).inv_freq, 1.0
 
     def stretch(self, seq_len: int | None = None) -> float:
@@ -179,18 +198,23 @@ class DynamicNtk:
     depends_on_length: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        _check_factor(self.factor)
-        params.whole("max_position_embeddings", self.max_position_embeddings, 1)
+        params.keep(
+            self,
+            factor=_check_factor(self.factor),
+            max_position_embeddings=params.whole(
+                "max_position_embeddings", self.max_position_embeddings, 1
+            ),
+        )
 
     def frequencies(self, rope: RoPE, seq_len: int | None = None) -> Frequencies:
         """Frequencies of a sequence of ``seq_len`` tokens; without one, as trained."""
+        _check_use(rope, seq_len)
         base = _stretched_base(rope, self.stretch(seq_len))
         return RoPE(rope.rotary_dim, base).inv_freq, 1.0
 
     def stretch(self, seq_len: int | None = None) -> float:
         """``s * l / L - (s - 1)``, 1 up to the trained context."""
-        _check_seq_len(seq_len)
-        length = max(seq_len or 0, self.max_position_embeddings)
+        length = max(_check_seq_len(seq_len) or 0, self.max_position_embeddings)
         return self.factor * length / self.max_position_embeddings - (self.factor - 1.0)
 
 
@@ -233,19 +257,21 @@ class Yarn:
     depends_on_length: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        _check_factor(self.factor)
-        _check_length(self.original_max_position_embeddings)
-        params.real("beta_slow", self.beta_slow, 1e-6, 1e6)
-        params.real("beta_fast", self.beta_fast, self.beta_slow, 1e6)
+        beta_slow = params.real("beta_slow", self.beta_slow, 1e-6, 1e6)
+        params.keep(
+            self,
+            factor=_check_factor(self.factor),
+            original_max_position_embeddings=_check_length(self.original_max_position_embeddings),
+            beta_slow=beta_slow,
+            beta_fast=params.real("beta_fast", self.beta_fast, beta_slow, 1e6),
+            attention_factor=_check_attention_factor(self.attention_factor),
+            mscale=_if_given(params.real, "mscale", self.mscale, 0.0),
+            mscale_all_dim=_if_given(params.real, "mscale_all_dim", self.mscale_all_dim, 0.0),
+        )
         if not isinstance(self.truncate, bool):
             raise params.InvalidParameterError(
                 "truncate must be True or False, got {got}", got=params.shown(self.truncate)
             )
-        if self.attention_factor is not None:
-            params.real("attention_factor", self.attention_factor, 0.0, above=True)
-        for name in ("mscale", "mscale_all_dim"):
-            if getattr(self, name) is not None:
-                params.real(name, getattr(self, name), 0.0)
         params.one_of("ramp_over", self.ramp_over, RAMPS)
 
     def correction_range(self, rope: RoPE) -> tuple[float, float]:
@@ -273,7 +299,7 @@ class Yarn:
 
     def frequencies(self, rope: RoPE, seq_len: int | None = None) -> Frequencies:
         """Blend of kept and divided frequencies, and the factor on cos and sin."""
-        _check_seq_len(seq_len)
+        _check_use(rope, seq_len)
         ramp = self.ramp(rope)
         inv_freq = rope.inv_freq * (1.0 - ramp) + rope.inv_freq / self.factor * ramp
         return inv_freq, self._attention_factor()
@@ -315,10 +341,16 @@ class Llama3:
     depends_on_length: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        _check_factor(self.factor)
-        _check_length(self.original_max_position_embeddings)
-        params.real("low_freq_factor", self.low_freq_factor, 0.0, above=True)
-        params.real("high_freq_factor", self.high_freq_factor, self.low_freq_factor)
+        low_freq_factor = params.real("low_freq_factor", self.low_freq_factor, 0.0, above=True)
+        params.keep(
+            self,
+            factor=_check_factor(self.factor),
+            original_max_position_embeddings=_check_length(self.original_max_position_embeddings),
+            low_freq_factor=low_freq_factor,
+            high_freq_factor=params.real(
+                "high_freq_factor", self.high_freq_factor, low_freq_factor
+            ),
+        )
 
     def ramp(self, rope: RoPE) -> NDArray[np.float64]:
         """Share of interpolation of each pair, 0 (kept) to 1 (divided), ``(rotary_dim // 2,)``."""
@@ -327,7 +359,7 @@ class Llama3:
 
     def frequencies(self, rope: RoPE, seq_len: int | None = None) -> Frequencies:
         """Blend of kept and divided frequencies; the attention factor is 1."""
-        _check_seq_len(seq_len)
+        _check_use(rope, seq_len)
         ramp = self.ramp(rope)
         return rope.inv_freq * (1.0 - ramp) + rope.inv_freq / self.factor * ramp, 1.0
 
@@ -371,16 +403,20 @@ class LongRope:
     depends_on_length: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        for name in ("short_factor", "long_factor"):
-            object.__setattr__(self, name, _divisors(name, getattr(self, name)))
-        params.whole("original_max_position_embeddings", self.original_max_position_embeddings, 2)
-        if self.factor is not None:
-            _check_factor(self.factor)
-        if self.max_position_embeddings is not None:
-            params.whole("max_position_embeddings", self.max_position_embeddings, 1)
-        if self.attention_factor is not None:
-            params.real("attention_factor", self.attention_factor, 0.0, above=True)
-        elif self.factor is None and self.max_position_embeddings is None:
+        params.keep(
+            self,
+            short_factor=_divisors("short_factor", self.short_factor),
+            long_factor=_divisors("long_factor", self.long_factor),
+            original_max_position_embeddings=_check_length(
+                self.original_max_position_embeddings, 2
+            ),
+            factor=_if_given(params.real, "factor", self.factor, 1.0),
+            max_position_embeddings=_if_given(
+                params.whole, "max_position_embeddings", self.max_position_embeddings, 1
+            ),
+            attention_factor=_check_attention_factor(self.attention_factor),
+        )
+        if self._ratio() is None and self.attention_factor is None:
             raise params.InvalidParameterError(
                 "factor must be given, or max_position_embeddings, or attention_factor, because "
                 "the size of cos and sin follows from it, got none of them"
@@ -388,6 +424,7 @@ class LongRope:
 
     def frequencies(self, rope: RoPE, seq_len: int | None = None) -> Frequencies:
         """Frequencies over the list for ``seq_len`` tokens, and the factor on cos and sin."""
+        _check_use(rope, seq_len)
         for name in ("short_factor", "long_factor"):
             if len(getattr(self, name)) != rope.rotary_dim // 2:
                 raise params.InvalidParameterError(
@@ -404,8 +441,8 @@ class LongRope:
         return max(self._in_use(seq_len)) if known is None else known
 
     def _in_use(self, seq_len: int | None) -> tuple[float, ...]:
-        _check_seq_len(seq_len)
-        beyond = seq_len is not None and seq_len > self.original_max_position_embeddings
+        length = _check_seq_len(seq_len) or 0
+        beyond = length > self.original_max_position_embeddings
         return self.long_factor if beyond else self.short_factor
 
     def _ratio(self) -> float | None:
@@ -454,12 +491,17 @@ class Proportional:
     depends_on_length: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        params.real("partial_rotary_factor", self.partial_rotary_factor, 0.0, 1.0)
-        _check_factor(self.factor)
+        params.keep(
+            self,
+            partial_rotary_factor=params.real(
+                "partial_rotary_factor", self.partial_rotary_factor, 0.0, 1.0
+            ),
+            factor=_check_factor(self.factor),
+        )
 
     def frequencies(self, rope: RoPE, seq_len: int | None = None) -> Frequencies:
         """Plain frequencies of the pairs that turn, divided; exactly 0 for the rest."""
-        _check_seq_len(seq_len)
+        _check_use(rope, seq_len)
         turning = int(self.partial_rotary_factor * rope.rotary_dim // 2)
         inv_freq = rope.inv_freq / self.factor
         inv_freq[turning:] = 0.0
@@ -528,8 +570,10 @@ _ROUNDING = 1e-12
 
 def effect(scaling: RopeScaling, rope: RoPE, seq_len: int | None = None) -> Effect:
     """Effect of ``scaling`` on each pair of ``rope`` at ``seq_len`` tokens."""
-    plain, (scaled, _) = rope.inv_freq, scaling.frequencies(rope, seq_len)
-    with np.errstate(divide="ignore"):
+    params.instance("scaling", scaling, RopeScaling)
+    scaled, _ = scaling.frequencies(rope, seq_len)
+    plain = rope.inv_freq
+    with np.errstate(divide="ignore", over="ignore"):
         ratio = plain / scaled
     whole = ratio >= scaling.stretch(seq_len) * (1.0 - _ROUNDING)
     kept = np.abs(ratio - 1.0) <= _ROUNDING

@@ -30,6 +30,7 @@ def inv_freq(d_model: int, base: float = BASE, spacing: Spacing = "paper") -> ND
     to ``1 / base``, both included, shape ``(d_model // 2,)``.
     """
     d_model = params.whole("d_model", d_model, 1)
+    arrays.check_count("d_model", d_model)
     base = params.real("base", base, 1.0, above=True)
     if params.one_of("spacing", spacing, ("paper", "tensor2tensor")) == "paper":
         return base ** (-2.0 * np.arange((d_model + 1) // 2) / d_model)

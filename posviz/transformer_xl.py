@@ -117,7 +117,6 @@ def garbage(q_len: int, k_len: int | None = None) -> NDArray[np.bool_]:
     """
     q_len = params.whole("q_len", q_len, 1)
     k_len = q_len if k_len is None else params.whole("k_len", k_len, q_len)
-    arrays.check_count("q_len and k_len", q_len, k_len)
     return np.logical_not(attention.causal_mask(q_len, k_len))
 
 

@@ -36,6 +36,7 @@ def zeta(head_dim: int, gamma: float = GAMMA) -> NDArray[np.float64]:
         Sun et al. 2022, algorithm 1; torchscale ``XPOS``, buffer ``scale``.
     """
     head_dim = params.even("head_dim", head_dim)
+    arrays.check_count("head_dim", head_dim)
     gamma = params.real("gamma", gamma, 0.0, arrays.LARGEST_ENTRY, above=True)
     return (np.arange(0, head_dim, 2) / head_dim + gamma) / (1.0 + gamma)
 
@@ -142,7 +143,7 @@ def scores(
     _check_pairs("q", query, inv_freq, zeta)
     factors = decay(distance, zeta, scale_base)  # (..., pairs)
     turned = rope.rotate(query, params.numbers("distance", distance), inv_freq, "interleaved")
-    by_pair = (turned * key).reshape(*turned.shape[:-1], -1, 2).sum(axis=-1)  # (..., pairs)
+    by_pair = (turned * key).reshape(*factors.shape, 2).sum(axis=-1)  # (..., pairs)
     return np.asarray((factors * by_pair).sum(axis=-1))
 
 

@@ -376,7 +376,7 @@ def test_a_bias_max_that_is_none_is_refused(came):
     **short,
 )
 def test_slopes_that_are_none_are_refused(came):
-    with pytest.raises(InvalidParameterError, match=r"^slopes must be "):
+    with pytest.raises(InvalidParameterError, match=r"^slopes must "):
         alibi.bias_matrix(came, 2, 2)
 
 
@@ -391,7 +391,7 @@ def test_more_queries_than_keys_and_matrices_beyond_memory_are_refused():
         InvalidParameterError, match=r"^q_len must be a whole number from 1 to 2, got 3"
     ):
         alibi.bias_matrix(8, 3, 2)
-    with pytest.raises(InvalidParameterError, match=r"^num_heads x q_len x k_len must be at most"):
+    with pytest.raises(InvalidParameterError, match=r"^num_heads, q_len and k_len must ask for at"):
         alibi.bias_matrix(8, 131072, 131072)
 
 
@@ -402,3 +402,28 @@ def test_a_mask_that_is_none_is_refused(came):
     for ask in (lambda: alibi.bloom_bias(4, came), lambda: alibi.falcon_bias(4, came, 64)):
         with pytest.raises(InvalidParameterError, match=r"^attention_mask must be .* got "):
             ask()
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda: alibi.slopes(2**31 - 1),
+        lambda: alibi.paper_slopes(2**31 - 1),
+        lambda: alibi.bias_matrix(2**31 - 1, 2, 3),
+        lambda: alibi.bloom_bias(2**31 - 1, [1, 1]),
+        lambda: alibi.falcon_bias(2**31 - 1, [1, 1], 4),
+        lambda: alibi.bloom_bias(2**20, np.ones(2**10)),
+    ],
+)
+def test_more_heads_than_memory_holds_are_refused(ask):
+    with pytest.raises(
+        InvalidParameterError, match=r"^num_heads.* must ask for at most 268,435,456 numbers, got "
+    ):
+        ask()
+
+
+def test_penalties_beyond_float64_are_refused():
+    with pytest.raises(InvalidParameterError, match=r"^slopes must be finite numbers from 0 to "):
+        alibi.bias_matrix([1e308], 2, 30)
+    with pytest.raises(InvalidParameterError, match=r"^slope x distance must be finite numbers"):
+        alibi.bias(1e308, [1, 30])

@@ -24,7 +24,7 @@ def test_whole_numbers_keep_shape_and_value(value):
         ([0, 7, 9], "7"),
         ([0, -1], "-1"),
         ([1.0, 2.5], "2.5"),
-        ([1.0, 2.0], "1"),
+        ([1.0, 2.0], "1.0"),
         ([1.0, math.nan], "nan"),
         (True, "True"),
         (None, "None"),
@@ -63,6 +63,16 @@ def test_entries_whose_product_would_leave_float64_are_refused():
 
 
 def test_an_array_that_fits_no_memory_is_counted_without_being_made():
-    arrays.check_count("n", 2**30, 1)
-    with pytest.raises(InvalidParameterError, match=r"at most 2,147,483,647 numbers, got 8,589,9"):
+    arrays.check_count("n", 2**28, 1)
+    with pytest.raises(InvalidParameterError, match=r"at most 268,435,456 numbers, got 8,589,934"):
         arrays.check_count("n", 2**16, 2**17)
+
+
+def test_one_number_or_a_list_is_a_list():
+    np.testing.assert_array_equal(arrays.listed("n", 3), [3.0])
+    np.testing.assert_array_equal(arrays.listed("n", (1, 2)), [1.0, 2.0])
+    with pytest.raises(
+        InvalidParameterError,
+        match=r"^n must be one number or a list of them, got an array of shape \(1, 2\)$",
+    ):
+        arrays.listed("n", [[1, 2]])

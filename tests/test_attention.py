@@ -143,3 +143,18 @@ def test_llama_4_steps_a_token_earlier_than_ministral():
 def test_a_factor_by_position_that_cannot_be_is_refused(name, call):
     with pytest.raises(InvalidParameterError, match=f"^{name} must be"):
         call()
+
+
+@pytest.mark.parametrize("came", [2, -3, 5, 1.5, 1.0, "8", True, None, 10**30, [0]], ids=repr)
+def test_an_axis_that_is_none_is_refused(came):
+    with pytest.raises(
+        InvalidParameterError, match=r"^axis must be a whole number from -2 to 1, got "
+    ):
+        softmax([[1.0, 2.0]], came)
+
+
+def test_a_mask_that_fits_no_memory_is_refused():
+    with pytest.raises(
+        InvalidParameterError, match=r"^q_len and k_len must ask for at most 268,435,456 numbers"
+    ):
+        causal_mask(2, 2**31 - 1)

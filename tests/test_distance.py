@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -105,3 +107,64 @@ def test_a_row_of_one_key_has_all_the_weight() -> None:
 def test_a_wrong_length_is_told(wrong: object) -> None:
     with pytest.raises(InvalidParameterError, match="seq_len must be a whole number"):
         distance.bins(wrong, 10, "log")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("came", [None, 0, -1, 1.5, math.nan, "8", True], ids=repr)
+def test_a_number_of_bins_that_is_none_is_refused(came: object) -> None:
+    with pytest.raises(InvalidParameterError, match=r"^count must be a whole number of at least"):
+        distance.bins(10, came, "log")  # type: ignore[arg-type]
+
+
+def test_a_scale_of_bins_that_is_none_is_refused() -> None:
+    with pytest.raises(InvalidParameterError, match=r"^scale must be one of linear, log, got "):
+        distance.bins(10, 4, "root")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("came", [None, [], [[1.0]], "values", [math.nan], [1.0, [2.0]]], ids=repr)
+def test_values_without_an_envelope_are_refused(came: object) -> None:
+    with pytest.raises(InvalidParameterError, match=r"^values must .* got "):
+        distance.envelope(came, [0])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("came", [None, [], [0, 3], [-1], [1, 0], [0, 0], [0.0], 1], ids=repr)
+def test_bins_outside_the_values_are_refused(came: object) -> None:
+    with pytest.raises(InvalidParameterError, match=r"^starts must be .* got "):
+        distance.envelope([1.0, 2.0, 3.0], came)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("came", [None, "1", -1.0, math.nan, math.inf, 1e200, [1.0]], ids=repr)
+def test_an_attention_factor_that_is_none_is_refused(came: object) -> None:
+    for ask in (
+        lambda: distance.rope_scores([1.0, 0.1], 10, came),  # type: ignore[arg-type]
+        lambda: distance.random_band([1.0, 0.1], [1, 2], came),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(InvalidParameterError, match=r"^attention_factor must be a number from"):
+            ask()
+
+
+def test_scores_of_no_frequency_are_refused() -> None:
+    with pytest.raises(InvalidParameterError, match=r"^inv_freq must be a list with one number"):
+        distance.rope_scores([], 10)
+
+
+@pytest.mark.parametrize("row", [1, 2, 256, 257, 100_000])
+@pytest.mark.parametrize("attention_factor", [0.0, 1.0, 2.0, 6.5, 1e3, 1e6])
+def test_random_weights_stay_weights_at_any_attention_factor(
+    attention_factor: float, row: int
+) -> None:
+    band = distance.random_band([1.0, 0.1], [0, 1, 9], attention_factor, row=row, draws=16)
+    assert np.all((band >= 0.0) & (band <= 1.0))
+    if row == 1 or not attention_factor:
+        np.testing.assert_allclose(band, 1.0 / row, rtol=1e-12)
+
+
+def test_a_count_of_draws_keeps_its_value_and_not_its_type() -> None:
+    for draws in (np.uint8(20), np.int8(20)):
+        ours = distance.random_band([1.0, 0.1], [1, 2], draws=draws)  # type: ignore[arg-type]
+        np.testing.assert_array_equal(ours, distance.random_band([1.0, 0.1], [1, 2], draws=20))
+
+
+@pytest.mark.parametrize("row", [200, 300, 100_000])
+def test_random_weights_average_to_a_share_whatever_the_attention_factor(row: int) -> None:
+    mean, _, _ = distance.random_band(LLAMA, [1, 30], 1.2, row=row, draws=20_000)
+    np.testing.assert_allclose(mean, 1.0 / row, rtol=0.1)

@@ -227,3 +227,33 @@ def test_a_search_that_ends_before_it_begins_is_refused(came):
 def test_scaled_frequencies_that_do_not_fit_are_refused(came):
     with pytest.raises(InvalidParameterError, match=r"^scaled_inv_freq must "):
         unseen(LLAMA, came, 4096, 8192)
+
+
+@pytest.mark.parametrize("came", [None, "rope", 8, [1.0]], ids=repr)
+def test_what_is_no_rope_and_no_scaling_is_refused(came):
+    for ask in (
+        lambda: never_completed(came, 64),
+        lambda: unseen(came, LLAMA.inv_freq, 64, 64),
+        lambda: unseen_share(came, Linear(2.0), 64, [64]),
+        lambda: usable_context(came, Linear(2.0), 64),
+    ):
+        with pytest.raises(InvalidParameterError, match=r"^rope must be an object of .* RoPE, got"):
+            ask()
+    for ask in (
+        lambda: unseen_share(LLAMA, came, 64, [64]),
+        lambda: usable_context(LLAMA, came, 64),
+    ):
+        with pytest.raises(InvalidParameterError, match=r"^scaling must be an object of the class"):
+            ask()
+
+
+def test_context_lengths_come_singly_or_in_a_list():
+    for scaling in SCALINGS:
+        with pytest.raises(InvalidParameterError, match=r"^seq_lens must be one number or a list"):
+            unseen_share(LLAMA, scaling, 4096, [[4096]])
+
+
+@pytest.mark.parametrize("came", [None, 0, -1, 1.5, "8", True, 2**31 - 1], ids=repr)
+def test_a_count_of_multiples_that_is_none_is_refused(came):
+    with pytest.raises(InvalidParameterError, match=r"^count must .* got "):
+        multiples(count=came)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from posviz import invariants, rope
+from posviz.params import InvalidParameterError
 
 
 @given(position=st.integers(0, 524_288), pairs=st.integers(1, 128), seed=st.integers(0, 99))
@@ -29,3 +34,32 @@ def test_the_score_does_change_when_only_the_query_moves() -> None:
     here, _ = invariants.shifted_scores(inv_freq, 100, 0, 0)
     there, _ = invariants.shifted_scores(inv_freq, 101, 0, 0)
     assert abs(here - there) > 1e-3
+
+
+@pytest.mark.parametrize("came", [None, "3", math.nan, math.inf, True, [1.0]], ids=repr)
+def test_a_position_or_shift_that_is_none_is_refused(came: Any) -> None:
+    for name, ask in (
+        ("position", lambda: invariants.norms([1.0], came)),
+        ("q_position", lambda: invariants.shifted_scores([1.0], came, 0, 1)),
+        ("k_position", lambda: invariants.shifted_scores([1.0], 0, came, 1)),
+        ("shift", lambda: invariants.shifted_scores([1.0], 0, 0, came)),
+    ):
+        with pytest.raises(InvalidParameterError, match=f"^{name} must be a finite number, got "):
+            ask()
+
+
+@pytest.mark.parametrize("came", [None, -1, 0.5, "8", True], ids=repr)
+def test_a_seed_that_is_none_is_refused(came: Any) -> None:
+    for ask in (
+        lambda: invariants.norms([1.0], 3, came),
+        lambda: invariants.shifted_scores([1.0], 3, 0, 1, came),
+    ):
+        with pytest.raises(
+            InvalidParameterError, match=r"^seed must be a whole number of at least"
+        ):
+            ask()
+
+
+def test_a_position_keeps_its_value_and_not_its_type() -> None:
+    small = invariants.shifted_scores([1.0], np.int8(100), np.int8(90), np.int8(100))
+    assert small == invariants.shifted_scores([1.0], 100, 90, 100)

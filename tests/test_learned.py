@@ -153,5 +153,5 @@ def test_an_offset_that_leaves_no_row_is_refused(came):
 
 
 def test_a_length_that_fits_no_memory_is_refused():
-    with pytest.raises(InvalidParameterError, match=r"^seq_len and d_model together must ask"):
+    with pytest.raises(InvalidParameterError, match=r"^seq_len and d_model must ask"):
         learned.interpolate(np.zeros((4, 4)), 2**30)

@@ -176,3 +176,15 @@ def test_rotated_inside_is_a_yes_or_a_no(came):
 def test_a_seed_that_is_none_is_refused(came):
     with pytest.raises(InvalidParameterError, match=r"^seed must be .* got "):
         mla.absorption(MLA(), rotated_inside=True, seed=came)
+
+
+@pytest.mark.parametrize("came", [None, 64, "dims", MLA], ids=repr)
+def test_what_is_no_mla_is_refused(came):
+    with pytest.raises(InvalidParameterError, match=r"^dims must be an object of the class MLA"):
+        mla.absorption(came, rotated_inside=True)
+
+
+def test_dimensions_keep_their_value_and_not_their_type():
+    small = MLA(*(np.int8(n) for n in (100, 64, 100, 100)))
+    assert small == MLA(100, 64, 100, 100)
+    assert small.qk_head_dim == 164

@@ -1,6 +1,8 @@
 """Parameters: declared ranges, links that read back, and errors that a reader can act on."""
 
 import math
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -225,3 +227,55 @@ def test_an_error_keeps_its_template_and_values_for_translation():
 )
 def test_values_are_shown_as_a_reader_writes_them(value, text):
     assert params.shown(value) == text
+
+
+@pytest.mark.parametrize(
+    "came", [3, 3.0, np.int8(3), np.uint64(3), np.float16(3), np.longdouble(3), np.array(3.0)],
+    ids=repr,
+)  # fmt: skip
+def test_a_real_number_of_any_type_becomes_a_float(came):
+    found = params.real("x", came, 0.0)
+    assert (found, type(found)) == (3.0, float)
+
+
+@pytest.mark.parametrize(
+    "came",
+    [np.complex64(1 + 2j), np.complex128(1), Decimal(1), Fraction(1, 2), np.array([1.0]),
+     np.array(True), np.array(1j), np.datetime64("2020-01-01"), np.timedelta64(1)],
+    ids=repr,
+)  # fmt: skip
+def test_what_is_not_one_int_or_float_is_refused(came):
+    with pytest.raises(InvalidParameterError, match=r"^x must be a finite number of at least 0, "):
+        params.real("x", came, 0.0)
+
+
+def test_a_real_number_without_ends_has_a_sentence_without_them():
+    with pytest.raises(InvalidParameterError, match=r"^x must be a finite number, got nan$"):
+        params.real("x", math.nan, -math.inf)
+
+
+@pytest.mark.parametrize(
+    ("came", "got"),
+    [(128.0, "128.0"), (np.float32(128), "128.0"), (np.float64(2.5), "2.5"), (math.inf, "inf"),
+     (1, "1"), ("128", "'128'")],
+    ids=repr,
+)  # fmt: skip
+def test_a_float_where_a_whole_number_belongs_is_not_shown_as_one(came, got):
+    with pytest.raises(InvalidParameterError) as error:
+        params.whole("head_dim", came, 2)
+    assert str(error.value) == f"head_dim must be a whole number of at least 2, got {got}"
+
+
+def test_numpy_floats_are_shown_as_floats_are():
+    for value in (0.1, 1234.0, 1e300, math.nan):
+        assert params.shown(np.float64(value)) == params.shown(value)
+    assert params.shown(np.float32(1234.5)) == "1234.5"
+
+
+@pytest.mark.parametrize("came", [None, "rope", 3, Number], ids=repr)
+def test_an_object_of_another_class_is_refused_by_the_name_of_its_own(came):
+    params.instance("number", params.HEAD_DIM, Number)
+    with pytest.raises(
+        InvalidParameterError, match=r"^number must be an object of the class Number, got "
+    ):
+        params.instance("number", came, Number)

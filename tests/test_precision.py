@@ -304,3 +304,13 @@ def test_other_shapes_and_pairings_are_refused():
         precision.rotate_in("float32", [1.0] * 3, 1, [1.0, 0.1])
     with pytest.raises(InvalidParameterError, match=r"^positions must be one per vector, "):
         precision.rotate_in("float32", np.ones((2, 4)), [1, 2, 3], [1.0, 0.1])
+
+
+def test_cos_and_sin_are_rounded_before_the_attention_factor_multiplies_them():
+    positions, factor = np.arange(1000), 1.2772588722239782
+    tables = precision.cos_sin("float32", positions, [1.0], factor)
+    for found, function in zip(tables, (np.cos, np.sin), strict=True):
+        exact = function(positions.astype(np.float64))
+        native = exact.astype(np.float32) * np.float32(factor)  # float32 throughout
+        np.testing.assert_array_equal(found[:, 0], native.astype(np.float64))
+        assert (native != (exact * np.float64(np.float32(factor))).astype(np.float32)).any()

@@ -707,3 +707,51 @@ def test_a_seed_that_is_none_is_refused(came):
 def test_random_scores_of_a_head_wider_than_any_released_one_still_come():
     scores = rope.random_scores(rope.inv_freq(2048, 10_000.0), [0, 1], 2)
     assert scores.shape == (2, 2)
+
+
+@pytest.mark.parametrize(
+    ("name", "ask"),
+    [
+        ("seq_len x inv_freq", lambda: rope.turns([1e308], 100)),
+        ("distance x inv_freq", lambda: rope.cosine_sums([1e308] * 2, 10)),
+        ("distance x inv_freq", lambda: rope.random_scores([1e308] * 2, [1, 30], 4)),
+    ],
+)
+def test_angles_beyond_float64_are_refused(name, ask):
+    with pytest.raises(InvalidParameterError, match=f"^{name} must be finite numbers, got inf$"):
+        ask()
+
+
+def test_a_pair_too_slow_for_float64_has_an_infinite_wavelength():
+    np.testing.assert_array_equal(rope.wavelength([1e-320, 5e-324, 0.0]), np.inf)
+
+
+@pytest.mark.parametrize("came", [None, 3, 2.0, "8", [2]], ids=repr)
+def test_slices_of_no_even_number_are_refused(came):
+    with pytest.raises(InvalidParameterError, match=r"^rotary_dim must be .* got "):
+        rope.pair_slices(came, "half")
+    with pytest.raises(InvalidParameterError, match=r"^layout must be one of half, interleaved"):
+        rope.pair_slices(8, came)
+
+
+@pytest.mark.parametrize("came", [[[1, 2]], np.ones((2, 2, 2))], ids=str)
+def test_random_scores_take_one_distance_or_a_list(came):
+    assert rope.random_scores([1.0, 0.1], 3, 4).shape == (4, 1)
+    with pytest.raises(InvalidParameterError, match=r"^distance must be one number or a list"):
+        rope.random_scores([1.0, 0.1], came, 4)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda: RoPE(2**31 - 2),
+        lambda: rope.inv_freq(2**31 - 2, 1e4),
+        lambda: rope.interleaved_to_half(2**31 - 2),
+        lambda: rope.cosine_sums([1.0], 2**31 - 1),
+        lambda: rope.random_scores([1.0], 1, 2**31 - 1),
+        lambda: rope.random_scores([1.0], np.ones(2**10), 2**20),
+    ],
+)
+def test_what_fits_no_memory_is_refused(ask):
+    with pytest.raises(InvalidParameterError, match=r"must ask for at most 268,435,456 numbers"):
+        ask()

@@ -3,6 +3,8 @@
 import json
 import math
 from dataclasses import fields, replace
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -31,6 +33,7 @@ CASES = [
     for case in json.loads((GOLDEN_DIR / "rope.json").read_text())
     if case["type"] in ROPE_SCALINGS
 ]
+APPLY = json.loads((GOLDEN_DIR / "apply.json").read_text())
 COS_SIN = json.loads((GOLDEN_DIR / "cos_sin.json").read_text())
 YARN_RAMP = json.loads((GOLDEN_DIR / "yarn_ramp.json").read_text())
 LONGROPE_SWITCH = json.loads((GOLDEN_DIR / "longrope_module_switch.json").read_text())
@@ -732,6 +735,8 @@ def test_yarn_ignores_a_lone_mscale_as_hugging_face_does():
         Yarn(40.0, 4096, mscale=0.707),
         Yarn(40.0, 4096, mscale_all_dim=0.707),
         Yarn(40.0, 4096, mscale=1.0, mscale_all_dim=0.0),
+        Yarn(40.0, 4096, mscale=0.707, mscale_all_dim=0.0),
+        Yarn(40.0, 4096, mscale=0.0, mscale_all_dim=0.707),
     ):
         assert scaling.frequencies(DEEPSEEK)[1] == pytest.approx(1.3688879, rel=1e-7)
 
@@ -967,3 +972,110 @@ def test_ntk_of_a_single_pair_says_why_there_is_nothing_to_stretch():
 def test_numbers_too_large_or_small_to_compute_with_are_refused(scaling, name):
     with pytest.raises(InvalidParameterError, match=rf"^{name} must be "):
         scaling().frequencies(RoPE(4), 1000)
+
+
+# More of the references.
+
+
+@pytest.mark.parametrize("case", APPLY["cases"], ids=lambda case: f"position_{case['position']}")
+def test_proportional_rope_turns_the_references_dimensions(case):
+    frequencies, _ = Proportional(0.5).frequencies(RoPE(APPLY["dim"], APPLY["rope_theta"]))
+    rotated = rope.rotate(APPLY["q"], case["position"], frequencies, "half")
+    expected = case["proportional_0.5_pairs_i_and_i+4"]
+    np.testing.assert_array_equal(rotated[[2, 3, 6, 7]], np.array(APPLY["q"])[[2, 3, 6, 7]])
+    np.testing.assert_allclose(rotated, expected, rtol=2e-6, atol=2e-6)
+
+
+JQUESNELLE = [case for case in CASES if "jquesnelle_mscale" in case["params"]]
+
+
+@pytest.mark.parametrize("case", JQUESNELLE, **by_id)
+def test_yarn_is_jquesnelles_where_no_other_setting_acts(case):
+    plain, scaling = built(case)
+    bare = replace(scaling, attention_factor=None, mscale=None, mscale_all_dim=None)
+    theirs = pytest.approx(case["params"]["jquesnelle_mscale"], rel=1e-12)
+    assert bare.frequencies(plain)[1] == theirs
+    if scaling.attention_factor is None and not (scaling.mscale and scaling.mscale_all_dim):
+        assert scaling.frequencies(plain)[1] == theirs
+
+
+def test_jquesnelles_vectors_are_all_there():
+    assert len(JQUESNELLE) == 22
+
+
+# Numbers of any type.
+
+
+NUMBER_TYPES = [np.int8, np.uint8, np.int32, np.float16, np.float32, np.longdouble, np.array]
+
+
+@pytest.mark.parametrize("kind", NUMBER_TYPES, ids=lambda kind: kind.__name__)
+def test_a_methods_factor_keeps_its_value_and_not_its_type(kind):
+    plain, factor = RoPE(8, 10_000.0), kind(3)
+    for ours, same in (
+        (Linear(factor), Linear(3.0)),
+        (Ntk(factor), Ntk(3.0)),
+        (DynamicNtk(factor, 64), DynamicNtk(3.0, 64)),
+        (Yarn(factor, 64, mscale=kind(1), mscale_all_dim=kind(2)), Yarn(3.0, 64, 32.0, 1.0,
+            mscale=1.0, mscale_all_dim=2.0)),
+        (Yarn(3.0, 64, kind(9), kind(2), attention_factor=factor), Yarn(3.0, 64, 9.0, 2.0,
+            attention_factor=3.0)),
+        (Llama3(factor, 64, kind(1), kind(4)), Llama3(3.0, 64)),
+        (LongRope((1.0,) * 4, (2.0,) * 4, 64, factor), LongRope((1.0,) * 4, (2.0,) * 4, 64, 3.0)),
+        (Proportional(kind(1), factor), Proportional(1.0, 3.0)),
+    ):  # fmt: skip
+        assert ours == same
+        assert all(type(value) is not kind for value in vars(ours).values())
+        inv_freq, attention_factor = ours.frequencies(plain, 1000)
+        expected, expected_factor = same.frequencies(plain, 1000)
+        assert inv_freq.dtype == np.float64
+        np.testing.assert_array_equal(inv_freq, expected)
+        assert (attention_factor, type(attention_factor)) == (expected_factor, float)
+        assert type(ours.stretch(1000)) is float
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int64, np.array])
+def test_lengths_keep_their_value_and_not_their_type(kind):
+    plain, length = RoPE(kind(8), np.float16(10_000.0)), kind(100)
+    assert plain == RoPE(8, 10_000.0)
+    assert (type(plain.rotary_dim), type(plain.rope_theta)) == (int, float)
+    dynamic = DynamicNtk(40.0, kind(64))
+    assert dynamic.stretch(length) == DynamicNtk(40.0, 64).stretch(100) == 23.5
+    assert type(dynamic.stretch(length)) is float
+    longrope = LongRope((1.0,) * 4, (2.0,) * 4, kind(64), None, kind(127))
+    assert longrope.stretch(length) == 127 / 64
+    np.testing.assert_array_equal(longrope.frequencies(plain, length)[0], plain.inv_freq / 2.0)
+    assert Yarn(4.0, kind(64)) == Yarn(4.0, 64)
+
+
+@pytest.mark.parametrize("came", [Fraction(3), Decimal(3), np.complex64(3), 3 + 0j], ids=repr)
+def test_a_factor_that_is_no_int_or_float_is_refused(came):
+    for method in (Linear, Ntk, lambda factor: DynamicNtk(factor, 64)):
+        with pytest.raises(
+            InvalidParameterError, match=r"^factor must be a finite number of at least 1, got "
+        ):
+            method(came)
+
+
+@pytest.mark.parametrize("factor", [1e300, 1e305, 1e308])
+def test_a_factor_whose_base_leaves_float64_is_named(factor):
+    for scaling, seq_len in ((Ntk(factor), None), (DynamicNtk(factor, 64), 65)):
+        with pytest.raises(
+            InvalidParameterError, match=r"^factor must be small enough for a finite base, got "
+        ):
+            scaling.frequencies(RoPE(8, 1e9), seq_len)
+
+
+@pytest.mark.parametrize("came", [None, 8, "rope", RoPE, Linear, [1.0]], ids=repr)
+def test_what_is_no_rope_and_no_scaling_is_refused(came):
+    longrope = LongRope((1.0,), (1.0,), 64, 2.0)
+    for scaling in (NoScaling(), Linear(2.0), Ntk(2.0), DynamicNtk(2.0, 64), Yarn(2.0, 64),
+                    Llama3(2.0, 64), longrope, Proportional()):  # fmt: skip
+        with pytest.raises(InvalidParameterError, match=r"^rope must be an object of .* RoPE, got"):
+            scaling.frequencies(came)
+    with pytest.raises(InvalidParameterError, match=r"^rope must be an object of the class RoPE"):
+        rope_scaling.effect(Linear(2.0), came)
+    with pytest.raises(
+        InvalidParameterError, match=r"^scaling must be an object of the class Rope"
+    ):
+        rope_scaling.effect(came, RoPE(8))

@@ -302,9 +302,10 @@ def test_a_table_that_fits_no_memory_is_refused():
         lambda: sinusoidal.variant_table("paper", 2**30, 4),
         lambda: sinusoidal.encoding([0, 1], 2**31 - 1),
         lambda: sinusoidal.shift_matrix(1, 2**20),
+        lambda: sinusoidal.inv_freq(2**31 - 1),
     ):
         with pytest.raises(
-            InvalidParameterError, match=r"together must ask for at most 2,147,483,647 numbers, got"
+            InvalidParameterError, match=r"must ask for at most 268,435,456 numbers, got"
         ):
             ask()
 

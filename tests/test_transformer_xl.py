@@ -320,8 +320,8 @@ def test_sizes_that_do_not_fit_are_refused():
         ("x must have the axes", lambda: transformer_xl.relative_shift(np.ones(3))),
         ("num_heads must divide", lambda: transformer_xl.heads(q[0], np.ones((5, 4)), 2)),
         ("the last axis of weight", lambda: transformer_xl.heads(q[0], np.ones((6, 3)), 2)),
-        ("q_len and k_len together", lambda: transformer_xl.garbage(10**6)),
-        ("k_len and d_model together", lambda: transformer_xl.position_encoding(10**6, 10**6)),
+        ("q_len and k_len must ask", lambda: transformer_xl.garbage(10**6)),
+        ("k_len and d_model must ask", lambda: transformer_xl.position_encoding(10**6, 10**6)),
     ):
         with pytest.raises(InvalidParameterError, match=rf"^{begin}.* got "):
             ask()

@@ -263,3 +263,16 @@ def test_a_head_dim_that_is_none_is_refused(came):
 def test_a_gamma_that_is_none_is_refused(came):
     with pytest.raises(InvalidParameterError, match=r"^gamma must be .* got "):
         xpos.zeta(8, came)
+
+
+def test_no_distance_has_no_score():
+    head = (np.ones(8), np.ones(8))
+    decays = xpos.zeta(8)
+    assert xpos.scores(*head, [], rope.inv_freq(8, 1e4), decays).shape == (0,)
+    with pytest.raises(InvalidParameterError, match=r"^k must have the axes \(head_dim\), got "):
+        xpos.scores(head[0], [], 1, rope.inv_freq(8, 1e4), decays)
+
+
+def test_more_pairs_than_memory_holds_are_refused():
+    with pytest.raises(InvalidParameterError, match=r"^head_dim must ask for at most 268,435,456 "):
+        xpos.zeta(2**31 - 2)
