@@ -11,6 +11,7 @@ Conventions, where programs differ:
   grows from ``max_position_embeddings``; a missing trained context is ``max_position_embeddings``.
 - ``truncate`` of one layer type is read where it stands. transformers 5.24.0 looks for it one level
   above, so that ``truncate: false`` of a layer type has no effect there.
+- Dimensions that rotate must be even in number; Hugging Face rounds an odd number up.
 - A null value is an absent one. What is absent has the default of its ``model_type``; what the
   file gives anywhere wins over such a default (Hugging Face lets a few classes' defaults win).
 - What lies outside a method's range, such as a factor below 1, is an error here, a warning there.
@@ -21,6 +22,7 @@ Source: transformers 5.24.0, ``modeling_rope_utils.py`` (``RotaryEmbeddingConfig
 
 from __future__ import annotations
 
+import difflib
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -51,14 +53,16 @@ _HEADS = (
     "num_attention_heads", "n_head", "num_heads", "n_heads", "encoder_attention_heads",
     "decoder_attention_heads",
 )  # fmt: skip
-_HEAD_DIM = ("head_dim", "kv_channels", "d_kv")
+_HEAD_DIM = ("head_dim", "attention_head_dim", "kv_channels", "d_kv")
 _DEPTH = ("num_hidden_layers", "n_layer", "num_layers", "n_layers", "encoder_layers")
 _CONTEXT = (
     "max_position_embeddings", "n_positions", "max_seq_len", "seq_length", "model_max_length",
     "n_ctx",
 )  # fmt: skip
-_THETA = ("rope_theta", "rotary_emb_base", "rope_embedding_base")
+_THETA = ("global_rope_theta", "rope_theta", "rotary_emb_base", "rope_embedding_base")
 _LOCAL_THETA = ("rope_local_base_freq", "local_rope_theta", "swa_rope_theta")
+_EVERY = ("sliding_window_pattern", "global_attn_every_n_layers", "full_attention_interval")
+_LAYER_TYPES = ("layer_types", "layers_block_type")
 _SHARE = ("partial_rotary_factor", "rotary_pct", "rope_pct", "rotary_emb_fraction")
 
 _ALIASES = {"su": "longrope", "mrope": "default"}
@@ -255,9 +259,9 @@ def rope_frequencies(
         name = _only(text, found, plain)
     elif list(found) == [None]:
         name = None
-        listed = _layer_types(text, None)
+        listed = set(_layer_types(text, None)) - types.WITHOUT_ATTENTION
         if listed:
-            params.one_of("layer_type", layer_type, sorted(set(listed)))
+            params.one_of("layer_type", layer_type, sorted(listed))
     else:
         name = params.one_of("layer_type", layer_type, [str(key) for key in found])
     return _rotary_of(text, name, found[name]).frequencies(seq_len)
@@ -281,7 +285,7 @@ def read(config: Config) -> Reading:
     }
     if encoding == "rope":
         return _read_rope(text, common)
-    common["head_dim"] = _head_dim(text, {}, None)
+    common["head_dim"] = _head_dim(text, {}, None)[1]
     kind = _kind(text.get("model_type"))
     if encoding == "alibi":
         bias_max = _first(_attention(text), ("alibi_bias_max",))[1]
@@ -360,7 +364,8 @@ def _text_config(given: Any) -> Config:
 
 
 def _kind(model_type: str | None) -> str:
-    return (model_type or "").removesuffix("_text").replace("-", "_").lower()
+    name = (model_type or "").replace("-", "_").lower()
+    return name.removesuffix("_text_model").removesuffix("_text")
 
 
 def _kind_of(text: Config) -> str:
@@ -451,9 +456,26 @@ def _settings(text: Config) -> Config:
     written: Config = text.get("rope_scaling") or text.get("rope_parameters") or {}
     if written:
         return written
-    usual = types.DEFAULT_SETTINGS.get(_kind_of(text), {})
-    based = any(text.get(key) is not None for key in _THETA)
-    return {key: value for key, value in usual.items() if not (based and key == "rope_theta")}
+    return _usual_settings(text, types.DEFAULT_SETTINGS.get(_kind_of(text), {}), "")
+
+
+def _usual_settings(text: Config, usual: Config, layer_type: str) -> Config:
+    """Settings of the model type, without a base or share that the file gives."""
+    given = {"rope_theta": _theta_names(layer_type), "partial_rotary_factor": _SHARE}
+    return {
+        key: _usual_settings(text, value, key) if isinstance(value, dict) else value
+        for key, value in usual.items()
+        if all(text.get(name) is None for name in given.get(key, ()))
+    }
+
+
+def _slides(layer_type: str | None) -> bool:
+    return layer_type is not None and "sliding" in layer_type
+
+
+def _theta_names(layer_type: str | None) -> tuple[str, ...]:
+    """Keys beside the settings that hold the base of these layers and of no others."""
+    return _LOCAL_THETA if _slides(layer_type) else _THETA
 
 
 def _names_a_layer_type(key: object, value: object, text: Config) -> bool:
@@ -475,9 +497,6 @@ def _by_layer_type(text: Config) -> tuple[dict[str | None, Config | None], bool]
     """
     settings, kind = _settings(text), _kind_of(text)
     own = {key: value for key, value in settings.items() if _names_a_layer_type(key, value, text)}
-    local = _first(text, _LOCAL_THETA)[1]
-    if local is None:
-        local = types.SPLIT.get(kind)
     if own:
         shared = {key: value for key, value in settings.items() if key not in own}
         found: dict[str | None, Config | None] = {}
@@ -492,21 +511,13 @@ def _by_layer_type(text: Config) -> tuple[dict[str | None, Config | None], bool]
         if kind in types.SPLIT:
             found.setdefault("full_attention", {})
             found.setdefault("sliding_attention", {})
-        near = found.get("sliding_attention")
-        if near is not None and local is not None and near.get("rope_theta") is None:
-            found["sliding_attention"] = {**near, "rope_theta": local}
         return found, False
-    if kind in {"modernbert", "modernbert_decoder"}:
-        _, everywhere = _first(text, ("global_rope_theta",))
-        return {
-            "full_attention": {"rope_theta": everywhere, **settings},
-            "sliding_attention": {"rope_theta": 1e4 if local is None else local, **settings},
-        }, False
-    if local is None and kind not in types.SPLIT:
+    if kind in types.ALL_SCALED:
+        return {"full_attention": settings, "sliding_attention": settings}, False
+    if kind not in types.SPLIT and _first(text, _LOCAL_THETA)[1] is None:
         return {None: settings}, True
-    if local is None:  # OLMo 3: one base, but only the full-attention layers are scaled
-        local = settings.get("rope_theta")
-    return {"full_attention": settings, "sliding_attention": {"rope_theta": local}}, True
+    near = {} if _local_theta(text)[1] is not None else {"rope_theta": settings.get("rope_theta")}
+    return {"full_attention": settings, "sliding_attention": near}, True
 
 
 def _only(text: Config, found: dict[str | None, Config | None], plain: bool) -> str | None:
@@ -536,24 +547,27 @@ def _rotary_of(text: Config, layer_type: str | None, own: Config | None) -> Rota
         raise InvalidParameterError(
             "layer_type must be one with RoPE, got {got}", got=_shown(layer_type)
         )
-    kind, rope_type = _kind_of(text), _rope_type(text, own)
-    head_dim = _head_dim(text, own, layer_type)
-    share = _first(own, _SHARE[:1])[1]
-    if share is None:
-        share = _first(text, _SHARE)[1]
+    rope_type = _rope_type(text, own)
+    head_name, head_dim = _head_dim(text, own, layer_type)
+    share_name, share = _share(text, own)
     if rope_type == "proportional":
-        rotary_dim = params.even("head_dim", head_dim)
+        rotary_dim = params.even(head_name, head_dim)
+        share = params.real(share_name, 1.0 if share is None else share, 0.0, 1.0)
     else:
-        rotary_dim = _rotary_dim(text, kind, head_dim, share)
-    theta = _theta(text, own, layer_type)
-    rope = RoPE(rotary_dim, params.real("rope_theta", theta, 1.0, above=True))
+        rotary_dim = _rotary_dim(text, head_name, head_dim, share_name, share)
     section = _mrope_section(own)
+    if section and sum(section) != rotary_dim // 2:
+        raise InvalidParameterError(
+            "mrope_section must add up to the {pairs} pairs, got {got}",
+            pairs=rotary_dim // 2,
+            got=params.shown(sum(section)),
+        )
     return Rotary(
         layer_type=layer_type,
         head_dim=head_dim,
-        rope=rope,
+        rope=RoPE(rotary_dim, _theta(text, own, layer_type)),
         scaling=_scaling(text, own, layer_type, rope_type, share),
-        mscales=_mscales(own) if kind in {"phimoe", "phi3small"} else None,
+        mscales=_mscales(own) if _kind_of(text) in {"phimoe", "phi3small"} else None,
         mrope_section=section,
         mrope_interleaved=own.get("mrope_interleaved") is True,
     )
@@ -580,47 +594,64 @@ def _rope_type(text: Config, own: Config) -> str:
     return rope_type
 
 
-def _theta(text: Config, own: Config, layer_type: str | None) -> Any:
+def _theta(text: Config, own: Config, layer_type: str | None) -> float:
     """Base: of the settings, of the file, of the other settings, of the model type."""
-    inside = _first(own, ("rope_theta",))[1]
-    if inside is not None:
-        return inside
-    theta = _first(_attention(text), _THETA)[1]
+    name, theta = _first(own, ("rope_theta",))
+    inside = theta is not None
+    if not inside and _slides(layer_type):
+        name, theta = _local_theta(text)
+    if theta is None:
+        name, theta = _first(_attention(text), _THETA)
     if theta is None:
         other = text.get("rope_parameters")
-        theta = _first(other, ("rope_theta",))[1] if isinstance(other, dict) else None
+        name, theta = _first(other if isinstance(other, dict) else {}, ("rope_theta",))
     if theta is None:
-        theta = types.DEFAULT_THETA.get(_kind_of(text), 10_000.0)
-        if layer_type == "sliding_attention" and _kind_of(text) in {"gemma4", *types.SPLIT}:
-            theta = types.SPLIT.get(_kind_of(text), 1e4) or theta
-    ratio = _first(text, ("rope_ratio",))[1]  # ChatGLM
-    if ratio is None:
-        return theta
-    base = params.real("rope_theta", theta, 1.0, above=True)
-    return base * params.real("rope_ratio", ratio, 0.0, above=True)
+        usual = types.DEFAULT_SETTINGS.get(_kind_of(text), {}).get(layer_type or "", {})
+        theta = usual.get("rope_theta", types.DEFAULT_THETA.get(_kind_of(text), 10_000.0))
+    base = params.real(name, theta, 1.0, above=True)
+    ratio = None if inside else _first(text, ("rope_ratio",))[1]  # ChatGLM
+    return base if ratio is None else base * params.real("rope_ratio", ratio, 0.0, above=True)
 
 
-def _head_dim(text: Config, own: Config, layer_type: str | None) -> int | None:
-    """Dimensions of a query or key; None if the file does not say."""
+def _local_theta(text: Config) -> tuple[str, Any]:
+    """Name and value of the base that only the sliding layers have; None if they have none."""
+    name, theta = _first(text, _LOCAL_THETA)
+    if theta is None:
+        usual = types.DEFAULT_SETTINGS.get(_kind_of(text), {}).get("sliding_attention", {})
+        theta = types.SPLIT.get(_kind_of(text), usual.get("rope_theta"))
+    return name, theta
 
-    def checked(name: str, value: Any) -> int:
-        return params.whole(name, value, 1, LARGEST_HEAD_DIM)
+
+def _share(text: Config, own: Config) -> tuple[str, Any]:
+    """Name and value of the share of the head that rotates; None if the file does not say."""
+    name, share = _first(own, _SHARE[:1])
+    if share is None:
+        name, share = _first(text, _SHARE)
+    if share is not None or "rotary_dim" in text:
+        return name, share
+    return "partial_rotary_factor", types.DEFAULT_SHARE.get(_kind_of(text))
+
+
+def _head_dim(text: Config, own: Config, layer_type: str | None) -> tuple[str, int | None]:
+    """Name and number of dimensions of a query or key; None if the file does not say."""
+
+    def checked(name: str, value: Any) -> tuple[str, int]:
+        return name, params.whole(name, value, 1, LARGEST_HEAD_DIM)
 
     kind = _kind_of(text)
     name, value = _first(own, ("head_dim",))
     if value is None and layer_type == "full_attention":
         name, value = _first(text, ("global_head_dim",))
-        if value is None and kind == "gemma4" and "global_head_dim" not in text:
-            value = 512
+        if value is None and "global_head_dim" not in text:
+            value = types.DEFAULT_GLOBAL_HEAD_DIM.get(kind)
     if value is None and layer_type == "sliding_attention":
         name, value = _first(text, ("swa_head_dim",))
     if value is not None:
         return checked(name, value)
     rotating, still = _latent(text)
     if rotating is not None and still is not None:
-        return checked("qk_rope_head_dim", rotating) + params.whole(
-            "qk_nope_head_dim", still, 0, LARGEST_HEAD_DIM
-        )
+        name, value = checked("qk_rope_head_dim", rotating)
+        return name, value + params.whole("qk_nope_head_dim", still, 0, LARGEST_HEAD_DIM)
     name, value = _first(text, _HEAD_DIM)
     if value is None and rotating is not None:
         name, value = "qk_rope_head_dim", rotating
@@ -628,10 +659,11 @@ def _head_dim(text: Config, own: Config, layer_type: str | None) -> int | None:
         name, value = "head_dim", types.DEFAULT_HEAD_DIM.get(kind)
     if value is not None:
         return checked(name, value)
+    names = [_first(text, each)[0] for each in (_HIDDEN, _HEADS)]
     hidden, heads = _whole_if_given(text, _HIDDEN), _whole_if_given(text, _HEADS)
     if hidden is None or heads is None:
-        return None
-    return checked("head_dim", hidden // heads)
+        return "head_dim", None
+    return checked(" / ".join(names), hidden // heads)
 
 
 def _latent(text: Config) -> tuple[Any, Any]:
@@ -641,14 +673,16 @@ def _latent(text: Config) -> tuple[Any, Any]:
     return _first(text, ("qk_rope_head_dim",))[1], _first(text, ("qk_nope_head_dim",))[1]
 
 
-def _rotary_dim(text: Config, kind: str, head_dim: int | None, share: Any) -> int:
+def _rotary_dim(
+    text: Config, head_name: str, head_dim: int | None, share_name: str, share: Any
+) -> int:
     """Dimensions that rotate: MLA's own part, a share of the head, a number, or the whole head."""
     rotating, _ = _latent(text)
     if rotating is not None:
         return params.even("qk_rope_head_dim", rotating, high=LARGEST_HEAD_DIM)
     number = _first(text, ("rotary_dim",))[1]
-    if share is None and number is None and "rotary_dim" not in text:
-        number, share = types.DEFAULT_ROTARY_DIM.get(kind), types.DEFAULT_SHARE.get(kind)
+    if number is None and "rotary_dim" not in text:
+        number = types.DEFAULT_ROTARY_DIM.get(_kind_of(text))
     if share is None and number is not None:
         return params.even(
             "rotary_dim", number, high=LARGEST_HEAD_DIM if head_dim is None else head_dim
@@ -659,9 +693,20 @@ def _rotary_dim(text: Config, kind: str, head_dim: int | None, share: Any) -> in
             name="head_dim",
             got="none of them",
         )
-    return rope_module.rotary_dim(
-        params.whole("head_dim", head_dim, 2), 1.0 if share is None else share
-    )
+    if share is None:
+        return params.even(head_name, head_dim)
+    share = params.real(share_name, share, 0.0, 1.0)
+    try:
+        return rope_module.rotary_dim(head_dim, share)
+    except InvalidParameterError:
+        raise InvalidParameterError(
+            "{name} must make an even number of the {head_dim} dimensions rotate, at least 2, got "
+            "{got}, which makes {part} rotate",
+            name=share_name,
+            head_dim=params.shown(head_dim),
+            got=params.shown(share),
+            part=params.shown(int(head_dim * share)),
+        ) from None
 
 
 def _trained_context(text: Config, own: Config, layer_type: str | None) -> int | None:
@@ -752,11 +797,12 @@ def _sliding_window(text: Config) -> int | None:
 
 def _layer_types(text: Config, depth: int | None) -> tuple[str, ...]:
     """Type of each layer: as listed, or by the model type's rule if the depth is known."""
-    listed = text.get("layer_types")
-    if listed is not None:
+    name = next((name for name in _LAYER_TYPES if text.get(name) is not None), None)
+    if name is not None:
+        listed = text[name]
         if not isinstance(listed, (list, tuple)) or not all(isinstance(n, str) for n in listed):
             raise InvalidParameterError(
-                "layer_types must be a list of names, got {got}", got=_shown(listed)
+                "{name} must be a list of names, got {got}", name=name, got=_shown(listed)
             )
         return tuple(listed)
     kind = _kind_of(text)
@@ -766,15 +812,27 @@ def _layer_types(text: Config, depth: int | None) -> tuple[str, ...]:
     if isinstance(pattern, str) and pattern and set(pattern.upper()) <= {"L", "G"}:  # EXAONE: LLLG
         names = {"L": "sliding_attention", "G": "full_attention"}
         return tuple(names[pattern[i % len(pattern)].upper()] for i in range(depth))
-    if kind in {"modernbert", "modernbert_decoder"}:
-        every = _whole_if_given(text, ("global_attn_every_n_layers",)) or 3
-        full = [i % every == 0 for i in range(depth)]
-    elif kind in types.PATTERN and (kind != "exaone4" or _sliding_window(text)):
-        every = _whole_if_given(text, ("sliding_window_pattern",)) or types.PATTERN[kind]
-        full = [(i + 1) % every == 0 for i in range(depth)]
-    else:
+    if kind == "llama4":  # those with RoPE look at chunks, if there are any
+        chunked = text.get("attention_chunk_size", 1) is not None
+        turning = _rope_layers(text, {}, (), depth)
+        return tuple(
+            "chunked_attention" if each and chunked else "full_attention" for each in turning
+        )
+    if kind not in types.PATTERN or _window_is_null(text):
         return ()
-    return tuple("full_attention" if each else "sliding_attention" for each in full)
+    every = _whole_if_given(text, _EVERY) or types.PATTERN[kind]
+    start = every if kind in types.FULL_FIRST else 1
+    full = [(i + start) % every == 0 for i in range(depth)]
+    if kind in types.LAST_IS_FULL:
+        full[-1] = True
+    other = types.OTHER_LAYERS.get(kind, "sliding_attention")
+    return tuple("full_attention" if each else other for each in full)
+
+
+def _window_is_null(text: Config) -> bool:
+    """Whether the file says that no layer slides, in a model that goes by that."""
+    given = "sliding_window" in text or "use_sliding_window" in text
+    return _kind_of(text) in types.BY_WINDOW and given and not _sliding_window(text)
 
 
 def _rope_layers(
@@ -802,8 +860,8 @@ def _rope_layers(
     every = _whole_if_given(text, ("no_rope_layer_interval",)) or types.NOPE_INTERVAL.get(kind)
     if every is not None:
         return tuple((i + 1) % every != 0 for i in range(depth))
-    still = {name for name, own in found.items() if own is None}
-    if kind in types.FULL_IS_NOPE and (kind == "cohere2" or _sliding_window(text)):
+    still = types.WITHOUT_ATTENTION | {name for name, own in found.items() if own is None}
+    if kind in types.FULL_IS_NOPE and not _window_is_null(text):
         still.add("full_attention")
     return tuple(
         (layer_types[i] if i < len(layer_types) else None) not in still for i in range(depth)
@@ -846,7 +904,7 @@ def diagnose(config: Any) -> list[Finding]:
 
 
 def _as_finding(wrong: InvalidParameterError, layer_type: str | None = None) -> Finding:
-    key = str(wrong.values.get("name") or wrong.template.split(" ", 1)[0])
+    key = str(wrong.values.get("name") or wrong.template).split(" ", 1)[0]
     return Finding("error", key, wrong.template, wrong.values, layer_type)
 
 
@@ -858,10 +916,10 @@ def _number(value: Any) -> float | None:
         return None
 
 
-def _number_of(config: Mapping[str, Any], names: Iterable[str]) -> float | None:
-    """The first of ``names`` that is a finite number."""
-    found = (_number(config.get(name)) for name in names)
-    return next((each for each in found if each is not None), None)
+def _number_of(config: Mapping[str, Any], names: Sequence[str]) -> tuple[str, float | None]:
+    """The first of ``names`` that is a finite number, and the number."""
+    found = ((name, _number(config.get(name))) for name in names)
+    return next((each for each in found if each[1] is not None), (names[0], None))
 
 
 def _same(one: Config, other: Config) -> bool:
@@ -894,8 +952,10 @@ def _about_the_file(text: Config) -> Iterable[Finding]:
             "rope_theta must be the same wherever it stands, got {got}: the first is used",
             {"got": ", ".join(f"{name} {params.shown(value)}" for name, value in given.items())},
         )
-    hidden, heads = _number_of(text, _HIDDEN), _number_of(text, _HEADS)
-    head_dim = _number_of(text, _HEAD_DIM)
+    (hidden_name, hidden), (heads_name, heads) = (
+        _number_of(text, names) for names in (_HIDDEN, _HEADS)
+    )
+    head_name, head_dim = _number_of(text, _HEAD_DIM)
     if "head_dim" in text and text["head_dim"] is None:
         yield Finding(
             "warning",
@@ -907,19 +967,39 @@ def _about_the_file(text: Config) -> Iterable[Finding]:
         if head_dim is None and hidden % heads and "qk_rope_head_dim" not in text:
             yield Finding(
                 "warning",
-                "head_dim",
-                "hidden_size must be a multiple of num_attention_heads if head_dim is absent, got "
+                hidden_name,
+                "{hidden_name} must be a multiple of {heads_name} if head_dim is absent, got "
                 "{hidden} and {heads}: rounded down",
-                {"hidden": params.shown(hidden), "heads": params.shown(heads)},
+                {
+                    "hidden_name": hidden_name,
+                    "heads_name": heads_name,
+                    "hidden": params.shown(hidden),
+                    "heads": params.shown(heads),
+                },
             )
         if head_dim is not None and head_dim != hidden // heads:
             yield Finding(
                 "note",
-                "head_dim",
-                "head_dim is {head_dim}, not hidden_size / num_attention_heads = {quotient}; the "
+                head_name,
+                "{head_name} is {head_dim}, not {hidden_name} / {heads_name} = {quotient}; the "
                 "given one is used",
-                {"head_dim": params.shown(head_dim), "quotient": params.shown(hidden // heads)},
+                {
+                    "head_name": head_name,
+                    "head_dim": params.shown(head_dim),
+                    "hidden_name": hidden_name,
+                    "heads_name": heads_name,
+                    "quotient": params.shown(hidden // heads),
+                },
             )
+    named, listed = _by_layer_type(text)[0], _layer_types(text, None)
+    without = set(listed) - set(named) - types.WITHOUT_ATTENTION
+    if None not in named and without and _kind_of(text) not in types.LABELLED:
+        yield Finding(
+            "warning",
+            "layer_types",
+            "layer_types must occur in the settings, got {got}, which have none",
+            {"got": ", ".join(sorted(without))},
+        )
     if text.get("use_dynamic_ntk") is True:
         yield Finding(
             "note",
@@ -949,7 +1029,7 @@ def _about_settings(text: Config, layer_type: str | None, own: Config) -> list[F
             rope_type=own.get("rope_type"),
             type=own.get("type"),
         )
-    factor, context = _number(own.get("factor")), _number_of(text, _CONTEXT)
+    factor, context = _number(own.get("factor")), _number_of(text, _CONTEXT)[1]
     trained = _number(own.get("original_max_position_embeddings"))
     outside = _number(text.get("original_max_position_embeddings"))
     if layer_type is None and outside is not None:
@@ -1022,14 +1102,17 @@ def _about_settings(text: Config, layer_type: str | None, own: Config) -> list[F
                 "{unread} is not read without a rope_type that scales: the frequencies stay plain",
                 unread=unread,
             )
-        else:
-            add(
-                "note",
-                str(unread),
-                "{unread} is not read by {rope_type}",
-                unread=_shown(unread).strip("'"),
-                rope_type=rope_type,
-            )
+            continue
+        known = {*_METHOD_KEYS, *_ELSEWHERE}
+        meant = [] if unread in known else difflib.get_close_matches(str(unread), sorted(known), 1)
+        add(
+            "warning" if meant else "note",
+            str(unread),
+            "{unread} is not read by {rope_type}" + (", did you mean {meant}?" if meant else ""),
+            unread=_shown(unread).strip("'"),
+            rope_type=rope_type,
+            **({"meant": meant[0]} if meant else {}),
+        )
     if not any(each.level == "error" for each in found):
         try:
             _rotary_of(text, layer_type, own).frequencies()
@@ -1122,7 +1205,7 @@ def _about_yarn(add: Any, own: Config, factor: float | None, nested: bool) -> No
             other=params.shown((0.1 * growth + 1.0) * multiplied),
         )
     explicit = _number(own.get("attention_factor"))
-    if explicit is not None and factor is not None:
+    if explicit is not None and explicit > 0.0 and factor is not None:
         if not math.isclose(explicit, 0.1 * growth + 1.0, rel_tol=1e-6):
             add(
                 "note",
@@ -1165,9 +1248,9 @@ def _about_geometry(
     add: Any, text: Config, own: Config, layer_type: str | None, rope_type: str
 ) -> None:
     try:
-        head_dim = _head_dim(text, own, layer_type)
-        share = _first(own, _SHARE[:1])[1]
-        share = _number(_first(text, _SHARE)[1] if share is None else share)
+        _, head_dim = _head_dim(text, own, layer_type)
+        share_name, share = _share(text, own)
+        share = _number(share)
         rotary_dim = _rotary_of(text, layer_type, own).rope.rotary_dim
     except InvalidParameterError:
         return
@@ -1175,23 +1258,13 @@ def _about_geometry(
     if exact is not None and rope_type != "proportional" and rotary_dim == int(exact) != exact:
         add(
             "note",
-            "partial_rotary_factor",
-            "partial_rotary_factor gives {exact} dimensions of {head_dim}; {got} rotate",
+            share_name,
+            "{name} gives {exact} dimensions of {head_dim}; {got} rotate",
+            name=share_name,
             exact=params.shown(exact),
             head_dim=head_dim,
             got=rotary_dim,
         )
-    section = own.get("mrope_section")
-    if isinstance(section, (list, tuple)) and section:
-        total = sum(_number(n) or 0 for n in section)
-        if total != rotary_dim // 2:
-            add(
-                "warning",
-                "mrope_section",
-                "mrope_section must add up to the {pairs} pairs, got {got}",
-                pairs=rotary_dim // 2,
-                got=params.shown(total),
-            )
 
 
 def _about_others(text: Config, encoding: str) -> Iterable[Finding]:

@@ -294,6 +294,7 @@ def test_truncate_of_a_layer_type_was_looked_for_one_level_above():
         (40, {"mscale": 0.707, "mscale_all_dim": 0.707}, 1.0),
         (64, {"mscale": 1.0, "mscale_all_dim": 0.0}, 1.4158883083359672),
         (40, {"mscale": 0.707}, 1.3688879454113936),
+        (40, {"mscale": 0.707, "mscale_all_dim": 0.0}, 1.3688879454113936),
         (16, {"attention_factor": 1.0}, 1.0),
         (8, {"attention_factor": 1.2079441541679836}, 1.2079441541679836),
         (16, {"attention_factor": 1.0, "mscale": 2.0, "mscale_all_dim": 1.0}, 1.0),
@@ -423,6 +424,41 @@ def test_a_model_type_brings_the_defaults_of_its_class():
     glm = {"model_type": "chatglm", "kv_channels": 128, "rope_ratio": 500}
     assert read(glm).rotary[0].rope.rope_theta == 5e6
     assert read(glm).rotary[0].rope.rotary_dim == 64
+
+
+@pytest.mark.parametrize(
+    ("made", "theta", "pairs"),
+    [
+        ({"model_type": "ernie4_5", "head_dim": 128}, 5e5, 64),
+        ({"model_type": "longcat_flash"}, 1e7, 32),
+        ({"model_type": "glm4_moe", "head_dim": 128}, 1e4, 32),
+        ({"model_type": "blt_local_decoder", "head_dim": 64}, 5e5, 32),
+        ({"model_type": "emu3_text_model", "head_dim": 64}, 1e6, 32),
+        ({"model_type": "mllama_text_model", "head_dim": 64}, 5e5, 32),
+        ({"model_type": "hy_v3"}, 11_158_840, 64),
+        ({"model_type": "solar_open"}, 1e6, 64),
+        ({"model_type": "t5gemma", "hidden_size": 2304, "num_attention_heads": 8}, 1e4, 128),
+        ({"model_type": "zamba2", "hidden_size": 2560, "num_attention_heads": 32,
+          "attention_head_dim": 160}, 1e4, 80),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_what_a_file_leaves_out_its_class_says(made, theta, pairs):
+    rope = read(made).rotary[0].rope
+    assert (rope.rope_theta, rope.rotary_dim // 2) == (theta, pairs)
+
+
+@pytest.mark.parametrize("kind", ["gpt_neox", "phi", "stablelm", "glm4", "nemotron"])
+def test_proportional_has_the_share_of_the_class(kind):
+    made = {"model_type": kind, "head_dim": 64, "rope_scaling": {"type": "proportional"}}
+    share = {"gpt_neox": 0.25, "stablelm": 0.25}.get(kind, 0.5)
+    inv_freq = rope_frequencies(made)[0]
+    assert (np.count_nonzero(inv_freq), len(inv_freq)) == (32 * share, 32)
+    assert np.count_nonzero(rope_frequencies({**made, "rotary_pct": 1.0})[0]) == 32
+
+
+def test_helium_pairs_neighbours():
+    assert read({"model_type": "helium", "head_dim": 128}).layout == "interleaved"
 
 
 def test_a_model_type_brings_settings_and_latent_dimensions_too():
@@ -586,6 +622,74 @@ def test_gemma_4_has_wider_heads_in_its_full_attention_layers():
     assert read(made).head_dim == 256
 
 
+@pytest.mark.parametrize("kind", ["gemma4_text", "gemma4_unified", "diffusion_gemma"])
+def test_gemma_4_without_settings_has_those_of_its_class(kind):
+    full, near = read({"model_type": kind, "num_hidden_layers": 8}).rotary
+    assert (full.rope_type, full.scaling.partial_rotary_factor) == ("proportional", 0.25)
+    assert (full.head_dim, full.rope.rope_theta) == (512, 1e6)
+    assert (near.rope_type, near.head_dim, near.rope.rope_theta) == ("default", 256, 1e4)
+
+
+def test_a_base_or_share_of_the_file_wins_over_one_of_the_class_s_settings():
+    made = {"model_type": "gemma4", "rope_theta": 5e6, "rope_local_base_freq": 3e4,
+            "partial_rotary_factor": 0.5}  # fmt: skip
+    full, near = read(made).rotary
+    assert (full.rope.rope_theta, near.rope.rope_theta) == (5e6, 3e4)
+    assert full.scaling.partial_rotary_factor == 0.5
+
+
+def test_embedding_gemma_2_has_wider_heads_but_turns_all_of_them():
+    inv_freq, _ = rope_frequencies({"model_type": "embedding_gemma2"}, layer_type="full_attention")
+    assert (np.count_nonzero(inv_freq), len(inv_freq)) == (256, 256)
+
+
+@pytest.mark.parametrize("inside", [{}, {"rope_type": "linear", "factor": 2.0}], ids=str)
+def test_modernbert_s_bases_count_beside_nested_settings(inside):
+    made = {
+        "model_type": "modernbert", "head_dim": 64, "global_rope_theta": 8e4,
+        "local_rope_theta": 2e4,
+        "rope_parameters": {"full_attention": inside, "sliding_attention": inside},
+    }  # fmt: skip
+    assert [each.rope.rope_theta for each in read(made).rotary] == [8e4, 2e4]
+    bare = {"model_type": "modernbert", "head_dim": 64, "rope_parameters": made["rope_parameters"]}
+    assert [each.rope.rope_theta for each in read(bare).rotary] == [16e4, 1e4]
+
+
+def test_modernbert_s_window_is_half_of_what_it_writes():
+    made = {"model_type": "modernbert", "head_dim": 64, "local_attention": 129}
+    assert read(made).sliding_window == 64
+
+
+def test_layers_without_attention_have_no_rope():
+    named = ["linear_attention", "conv", "mamba", "recurrent", "full_attention", "hybrid"]
+    for key in ("layer_types", "layers_block_type"):
+        made = {"head_dim": 64, key: named}
+        assert read(made).rope_layers == (False, False, False, False, True, True)
+    with pytest.raises(InvalidParameterError, match=r"^layer_type must be one of full_attention"):
+        rope_frequencies({"head_dim": 64, "layer_types": named}, layer_type="conv")
+    made = {"model_type": "qwen3_next", "num_hidden_layers": 8}
+    assert read(made).rope_layers == (False, False, False, True) * 2
+
+
+@pytest.mark.parametrize(
+    ("kind", "pattern"),
+    [("cwm", "fsssfsss"), ("gemma3n", "ssssfsss"), ("t5gemma2", "sssssfss"),
+     ("vaultgemma", "sfsfsfsf"), ("cohere2_moe", "sssfsssf"), ("exaone_moe", "sssfsssf"),
+     ("exaone4", "sssfsssf"), ("llama4_text", "cccfcccf"), ("gemma4", "sssssfsf"),
+     ("qwen3_5", "lllflllf"), ("modernbert", "fssfssfs"), ("t5gemma", "sfsfsfsf")],
+)  # fmt: skip
+def test_layer_types_that_a_file_leaves_out_follow_its_class(kind, pattern):
+    made = {"model_type": kind, "head_dim": 64, "num_hidden_layers": 8}
+    assert "".join(name[0] for name in read(made).layer_types) == pattern
+
+
+def test_llama_4_looks_at_chunks_where_it_has_rope():
+    made = {"model_type": "llama4_text", "num_hidden_layers": 4, "no_rope_layers": [0, 1, 1, 0]}
+    names = tuple(name[0] for name in read(made).layer_types)
+    assert names == ("f", "c", "c", "f")
+    assert set(read({**made, "attention_chunk_size": None}).layer_types) == {"full_attention"}
+
+
 def test_no_rope_layers_says_1_where_a_layer_has_rope():
     made = {"model_type": "smollm3", "head_dim": 64, "no_rope_layers": [1, 1, 0, 1]}
     assert read(made).rope_layers == (True, True, False, True)
@@ -595,9 +699,10 @@ def test_no_rope_layers_says_1_where_a_layer_has_rope():
 
 
 def test_exaone_4_and_command_r7b_turn_nothing_in_their_full_attention_layers():
-    for kind in ("exaone4", "cohere2"):
-        made = {"model_type": kind, "head_dim": 128, "num_hidden_layers": 4, "sliding_window": 4096}
-        assert read(made).rope_layers == (True, True, True, False)
+    for kind in ("exaone4", "exaone_moe", "cohere2", "cohere2_moe"):
+        for window in ({}, {"sliding_window": 4096}):
+            made = {"model_type": kind, "head_dim": 128, "num_hidden_layers": 4, **window}
+            assert read(made).rope_layers == (True, True, True, False)
     whole = {
         "model_type": "exaone4",
         "head_dim": 64,
@@ -715,7 +820,12 @@ def test_a_config_is_a_dict(came):
     ("made", "sentence"),
     [
         ({}, "head_dim must be given, or hidden_size and num_attention_heads, got none of them"),
-        ({"head_dim": 63}, "rotary_dim must be even"),
+        ({"head_dim": 63}, "head_dim must be even"),
+        ({"n_embd": 63, "n_head": 1}, "n_embd / n_head must be even"),
+        ({"head_dim": 64, "rotary_pct": 1.5}, "rotary_pct must be a number from 0 to 1, got 1.5"),
+        ({"head_dim": 100, "rotary_pct": 0.25}, "rotary_pct must make an even number of the 100"),
+        ({"head_dim": 64, "rotary_emb_base": 0}, "rotary_emb_base must be"),
+        ({"head_dim": 8, "layers_block_type": "mamba"}, "layers_block_type must be a list"),
         ({"head_dim": 8, "rope_scaling": "yarn"}, "rope_scaling must be a dict of settings"),
         ({"head_dim": 8, "rope_scaling": {"type": "YaRN"}}, "type must be one of default, linear"),
         ({"head_dim": 8, "rope_scaling": {"rope_type": 3}}, "rope_type must be one of default"),
@@ -795,10 +905,16 @@ def findings(made):
          "warning", "rope_type"),
         ({"head_dim": None, "hidden_size": 64, "num_attention_heads": 2}, "warning", "head_dim"),
         ({"head_dim": 64, "hidden_size": 64, "num_attention_heads": 2}, "note", "head_dim"),
-        ({"hidden_size": 65, "num_attention_heads": 2}, "warning", "head_dim"),
-        ({"head_dim": 63}, "error", "rotary_dim"),
-        ({"head_dim": 100, "partial_rotary_factor": 0.29}, "note", "partial_rotary_factor"),
-        (config("default", mrope_section=[16, 24, 25]), "warning", "mrope_section"),
+        ({"hidden_size": 65, "num_attention_heads": 2}, "warning", "hidden_size"),
+        ({"head_dim": 63}, "error", "head_dim"),
+        ({"n_embd": 63, "n_head": 1}, "error", "n_embd"),
+        ({"kv_channels": 128, "n_embd": 64, "n_head": 1}, "note", "kv_channels"),
+        ({"head_dim": 100, "rotary_pct": 0.29}, "note", "rotary_pct"),
+        (config("default", mrope_section=[16, 24, 25]), "error", "mrope_section"),
+        (config("linear", facter=2.0, factor=2.0), "warning", "facter"),
+        (config("linear", foo=2.0, factor=2.0), "note", "foo"),
+        ({**NESTED, "layer_types": ["full_attention", "chunked_attention"]}, "warning",
+         "layer_types"),
         ({"model_type": "bloom", "rope_scaling": {"factor": 2.0}}, "warning", "rope_scaling"),
         ({"model_type": "qwen", "kv_channels": 128, "use_dynamic_ntk": True}, "note",
          "use_dynamic_ntk"),
@@ -834,6 +950,25 @@ def test_both_conventions_of_attn_factor_are_named():
     (only,) = diagnose(made)
     assert "gives 1.13863" in only.sentence
     assert "get 1;" in only.sentence
+
+
+def test_a_factor_that_is_refused_replaces_nothing():
+    made = config("yarn", factor=4, original_max_position_embeddings=4096, attention_factor=-1)
+    assert findings(made) == {("error", "attention_factor")}
+
+
+def test_a_slip_in_a_key_names_the_key_that_is_meant():
+    (only,) = diagnose(config("linear", factor=2.0, orignal_max_position_embeddings=64))
+    assert only.sentence.endswith("did you mean original_max_position_embeddings?")
+    (only,) = diagnose(config("linear", factor=2.0, beta_fast=32))  # a key of another method
+    assert only.sentence == "beta_fast is not read by linear"
+
+
+def test_layer_types_without_settings_are_told_unless_they_have_no_attention():
+    made = {**NESTED, "layer_types": ["full_attention", "conv", "sliding_attention"]}
+    assert diagnose(made) == []
+    (only,) = diagnose({**NESTED, "layer_types": ["full_attention", "chunked_attention"]})
+    assert "got chunked_attention, which have none" in only.sentence
 
 
 def test_the_most_serious_finding_comes_first():
@@ -926,6 +1061,7 @@ def test_any_config_is_read_or_refused_in_a_sentence(made):
 
 
 @given(st.one_of(configs, nearly))
+@example({"model_type": "deepseek_v3", "rotary_pct": "half"})
 def test_diagnosis_never_fails_and_finds_what_cannot_be_read(made):
     found = diagnose(made)
     for each in found:

@@ -6,7 +6,9 @@ Not part of ``make test``, which holds the same numbers as files and needs no tr
 from __future__ import annotations
 
 import copy
+import importlib
 import inspect
+import json
 import logging
 from typing import Any
 
@@ -20,7 +22,8 @@ from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding, apply
 from transformers.models.mpt.modeling_mpt import build_mpt_alibi_tensor
 from transformers.models.t5.modeling_t5 import T5Attention
 
-from posviz import alibi, attention, hf_config, precision, relative, rope
+from posviz import alibi, attention, hf_config, hf_model_types, precision, relative, rope
+from posviz.params import InvalidParameterError
 
 logging.disable(logging.CRITICAL)
 
@@ -105,6 +108,132 @@ def test_layer_types_have_their_own_frequencies(model_type: str, layer_type: str
     inv_freq, _ = reference(config, None, layer_type)
     ours, _ = hf_config.rope_frequencies(config, layer_type=layer_type)
     np.testing.assert_allclose(ours, inv_freq, rtol=2e-6)
+
+
+# Classes whose frequencies are not ours, and why. Encoders of pictures and sound are left out: a
+# file's language model is what is read.
+NOT_LANGUAGE = (
+    "vision", "vit", "audio", "video", "encoder", "dinov3", "efficientloftr", "mlcd",
+    "musicflamingo", "word_timestamp",
+)  # fmt: skip
+ODD = "Hugging Face rounds an odd number of rotating dimensions up; ours is an error"
+INNER = "the language model's part has a name that no other file uses"
+NOT_ALIKE = {
+    **dict.fromkeys(("ernie4_5_vl_moe", "ernie4_5_vl_moe_text"), "stored in another order there"),
+    **dict.fromkeys(
+        ("minimax_m3_vl", "minimax_m3_vl_text"), "rotary_dim of the file is not read there"
+    ),
+    **dict.fromkeys(
+        ("glm4_moe", "glm4v_moe", "glm4v_moe_text", "qwen3_omni_moe", "qwen3_omni_moe_text",
+         "qwen3_omni_moe_thinker"), ODD,
+    ),
+}  # fmt: skip
+NOT_ALIKE_WRITTEN = {
+    **NOT_ALIKE,
+    **dict.fromkeys(("colmodernvbert", "colpali", "colqwen2", "dia", "moonshine"), INNER),
+}
+DEFAULTS_OF_PARTS = "the language model's part has defaults of the whole model, not of its own type"
+NOT_ALIKE_LEFT_OUT = {
+    **NOT_ALIKE,
+    **dict.fromkeys(
+        ("EvollaModel", "got_ocr2", "lighton_ocr", "mistral3", "moss_transcribe_diarize",
+         "pp_chart2table", "voxtral", "voxtral_realtime"), DEFAULTS_OF_PARTS,
+    ),
+    **dict.fromkeys(
+        ("deepseek_v4", "dory", "dots3_note", "dots3_note_text", "neomme", "ultrabert",
+         "ultravbert"), "its files give their settings; no default of it is kept",
+    ),
+}  # fmt: skip
+
+
+LANGUAGE = [
+    each for each in CONFIG_MAPPING if not any(part in each for part in NOT_LANGUAGE)
+]  # fmt: skip
+
+
+def rotary_modules(text: Any) -> dict[tuple[str, str | None], tuple[Any, Any]]:
+    """Frequencies and factor of each RoPE class in a model's own code, per layer type."""
+    code = importlib.import_module(type(text).__module__.replace("configuration_", "modeling_"))
+    found: dict[tuple[str, str | None], tuple[Any, Any]] = {}
+    for name, kind in vars(code).items():
+        if not (inspect.isclass(kind) and kind.__module__ == code.__name__):
+            continue
+        if not name.endswith("RotaryEmbedding") or any(part in name for part in ("Vision", "DiT")):
+            continue
+        try:
+            module = kind(config=text)
+        except (AttributeError, KeyError):  # made for another part of the model
+            continue
+        for key, buffer in module.named_buffers():
+            if key.endswith("inv_freq") and "original" not in key:
+                layer_type = key.removesuffix("inv_freq").rstrip("_")
+                factor = getattr(module, f"{layer_type}_attention_scaling", None)
+                factor = getattr(module, "attention_scaling", 1.0) if factor is None else factor
+                found[name, layer_type or None] = (buffer.double().numpy(), factor)
+    return found
+
+
+def language_model(model_type: str) -> tuple[Any, Any, Any]:
+    """A class's default config, its language model's part and that part's RoPE."""
+    try:
+        config = CONFIG_MAPPING[model_type]()
+        text = config.get_text_config(decoder=True)
+        modules = rotary_modules(text) if getattr(text, "rope_parameters", None) else {}
+    except Exception as refused:  # no code here, or its own validation: of many types
+        pytest.skip(f"no default model: {type(refused).__name__}")
+    if not modules:
+        pytest.skip("no RoPE")
+    return config, text, modules
+
+
+def is_alike(written: dict[str, Any], modules: Any) -> bool:
+    for (_, layer_type), (inv_freq, factor) in modules.items():
+        try:
+            ours = hf_config.rope_frequencies(written, layer_type=layer_type)
+        except InvalidParameterError:
+            return False
+        if ours[0].shape != inv_freq.shape or not np.allclose(ours[0], inv_freq, 2e-6, 0.0):
+            return False
+        if abs(ours[1] - factor) > 1e-9:
+            return False
+    return True
+
+
+@pytest.mark.parametrize("model_type", LANGUAGE)
+def test_a_class_s_own_file_gives_its_frequencies(model_type: str) -> None:
+    config, _, modules = language_model(model_type)
+    written = json.loads(json.dumps(config.to_dict(), default=str))
+    assert is_alike(written, modules) == (model_type not in NOT_ALIKE_WRITTEN)
+
+
+@pytest.mark.parametrize("model_type", LANGUAGE)
+def test_what_a_file_leaves_out_is_its_class_s(model_type: str) -> None:
+    """A file of what is not a default, with the sizes that files always give."""
+    config, text, modules = language_model(model_type)
+    written = json.loads(json.dumps(config.to_diff_dict(), default=str))
+    written["model_type"] = model_type
+    inner = written if text is config else written.setdefault("text_config", {})
+    inner.setdefault("model_type", text.model_type)
+    inner.pop("rope_parameters", None)
+    text.allow_global_per_layer_attribute_access = True
+    for key in ("hidden_size", "num_attention_heads", "num_hidden_layers",
+                "max_position_embeddings"):  # fmt: skip
+        if getattr(text, key, None) is not None:
+            inner.setdefault(key, getattr(text, key))
+    assert is_alike(written, modules) == (model_type not in NOT_ALIKE_LEFT_OUT)
+
+
+@pytest.mark.parametrize("depth", [6, 8])
+@pytest.mark.parametrize("model_type", sorted({*hf_model_types.PATTERN, "llama4"}))
+def test_layer_types_that_a_file_leaves_out_are_its_class_s(model_type: str, depth: int) -> None:
+    name = next(
+        each for each in (f"{model_type}_text", model_type.replace("_", "-"), model_type)
+        if each in CONFIG_MAPPING
+    )  # fmt: skip
+    given = {"model_type": name, "num_hidden_layers": depth}
+    text = CONFIG_MAPPING[name].from_dict(given).get_text_config(decoder=True)
+    ours = hf_config.read({**given, "num_hidden_layers": text.num_hidden_layers, "head_dim": 64})
+    assert list(ours.layer_types) == text.layer_types
 
 
 @pytest.mark.parametrize("head_dim", [8, 64, 128])
