@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from posviz.params import InvalidParameterError
+from posviz.params import InvalidParameterError, shown
 
 # Shown in the playground, in this order.
 PLAYGROUND = (
@@ -101,8 +101,18 @@ def names() -> tuple[str, ...]:
 
 
 def record(name: str) -> dict[str, Any]:
-    """The facts about a model, as they stand in the file. ``KeyError`` for an unknown one."""
-    return deepcopy(_records()[name])
+    """The facts about a model, as they stand in the file; a sentence for an unknown one."""
+    return deepcopy(_record(name))
+
+
+def _record(name: str) -> dict[str, Any]:
+    if not isinstance(name, str) or name not in _records():
+        raise InvalidParameterError(
+            "name must be one of the {count} models on record (posviz.presets.names()), got {got}",
+            count=len(_records()),
+            got=shown(name),
+        )
+    return _records()[name]
 
 
 def config(name: str) -> dict[str, Any]:
@@ -133,14 +143,15 @@ def config(name: str) -> dict[str, Any]:
 
 
 def get(name: str) -> Preset:
-    """The model of that name. Raises ``KeyError`` for an unknown one.
+    """The model of that name, as the handles see it.
 
     Where layer types differ, it is the full-attention layers'.
 
     Raises:
-        InvalidParameterError: If the record lacks a value that the handles need.
+        InvalidParameterError: If no model has that name, or its record lacks a value that the
+            handles need.
     """
-    record = _records()[name]
+    record = _record(name)
     rope = record.get("rope", {"rope_type": "default"})
     rope = rope.get("full_attention", rope)
     trained = (
