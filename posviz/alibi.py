@@ -169,9 +169,3 @@ def window(slope: float, share: float = 0.99) -> float:
     slope = params.real("slope", slope, 0.0, above=True)
     share = params.real("share", share, 0.0, 1.0)
     return -math.log1p(-share) / slope if share < 1.0 else math.inf
-
-
-def share_beyond_window(slope: float, seq_lens: ArrayLike) -> NDArray[np.float64]:
-    """Share of a context of each length that lies beyond the 99 % window."""
-    lengths = params.numbers("seq_lens", seq_lens, 1.0)
-    return np.asarray(np.maximum(0.0, 1.0 - window(slope) / lengths))

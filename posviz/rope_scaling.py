@@ -542,9 +542,6 @@ def scaling(rope_type: str, **settings: object) -> RopeScaling:
     return method(**{name: value for name, value in settings.items() if name in own})
 
 
-Kind = Literal["kept", "blended", "stretched"]
-
-
 @dataclass(frozen=True, eq=False)
 class Effect:
     """What a scaling does to each pair; every array is ``(rotary_dim // 2,)``.

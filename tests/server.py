@@ -46,11 +46,11 @@ def serve(command: Sequence[str], port: int, health: str, log: Path) -> Iterator
 
 
 @contextlib.contextmanager
-def posviz(log: Path) -> Iterator[str]:
-    """The address of a new posviz server on which no page has been opened yet."""
+def posviz(log: Path, script: str = "app.py") -> Iterator[str]:
+    """The address of a new server on which no page has been opened yet."""
     port = free_port()
     command = [
-        sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port),
+        sys.executable, "-m", "streamlit", "run", script, "--server.port", str(port),
         "--server.address", "127.0.0.1", "--server.fileWatcherType", "none",
     ]  # fmt: skip
     with serve(command, port, "/_stcore/health", log) as address:

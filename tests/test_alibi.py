@@ -246,13 +246,6 @@ def test_the_window_holds_its_share_of_a_long_row(slope, share):
     assert alibi.weights(slope, np.arange(math.floor(window)), 10**6).sum() <= share + 1e-9
 
 
-@given(st.floats(2.0**-8, 1.0), st.floats(1, 1e6))
-def test_what_lies_beyond_the_window_is_the_rest_of_the_context(slope, seq_len):
-    beyond = alibi.share_beyond_window(slope, seq_len)
-    window = alibi.window(slope)
-    assert beyond == pytest.approx(max(0.0, (seq_len - window) / seq_len), abs=1e-12)
-
-
 def test_all_of_the_weight_needs_an_infinite_window():
     assert alibi.window(0.5, 1.0) == math.inf
     assert alibi.window(0.5, 0.0) == 0.0
@@ -345,21 +338,14 @@ def test_a_distance_that_is_none_is_refused(came):
 
 @pytest.mark.parametrize("came", [0, *NOT_A_SLOPE], **short)
 def test_a_window_without_a_slope_is_refused(came):
-    for ask in (lambda: alibi.window(came), lambda: alibi.share_beyond_window(came, 8)):
-        with pytest.raises(InvalidParameterError, match=r"^slope must be .* got "):
-            ask()
+    with pytest.raises(InvalidParameterError, match=r"^slope must be .* got "):
+        alibi.window(came)
 
 
 @pytest.mark.parametrize("came", [-0.1, 1.1, math.nan, math.inf, "1", None, True], **short)
 def test_a_share_that_is_none_is_refused(came):
     with pytest.raises(InvalidParameterError, match=r"^share must be .* got "):
         alibi.window(0.5, came)
-
-
-@pytest.mark.parametrize("came", [0, *NOT_A_DISTANCE], **short)
-def test_context_lengths_that_are_none_are_refused(came):
-    with pytest.raises(InvalidParameterError, match=r"^seq_lens must "):
-        alibi.share_beyond_window(0.5, [came, came])
 
 
 @pytest.mark.parametrize(

@@ -276,7 +276,9 @@ def slider(
         if on_change:
             on_change(st.session_state[name]["value"])
 
-    state = _SLIDER(
+    if view is None:  # the value that came last; hearing it back lets the browser send the next
+        value = (st.session_state.get(name) or {}).get("value", value)
+    _SLIDER(
         key=name,
         data={
             "name": key, "label": label, "low": min_value, "high": max_value, "step": step,
@@ -290,8 +292,7 @@ def slider(
         },
         on_value_change=changed,
     )  # fmt: skip
-    moved = state.get("value")
-    return value if view or moved is None else moved
+    return value
 
 
 def chart(

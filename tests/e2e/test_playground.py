@@ -100,10 +100,12 @@ def test_handles_and_pictures_are_in_view_without_scrolling(tab: Visit) -> None:
         assert box["y"] + box["height"] <= 900, selector
 
 
-# The head's slope moves ALiBi's curves and the slope among the readouts beneath the clocks.
+# The head's slope moves ALiBi's curves and the slope among the readouts beneath the clocks; the
+# pair and the shift belong to the clocks and the readouts alone.
 @pytest.mark.parametrize(
     ("handle", "pictures"),
-    [(name, PICTURES) for name in HANDLES[:4]] + [("head", ["lamps", *PICTURES[1:]])],
+    [(name, PICTURES) for name in HANDLES[:4]]
+    + [("head", ["lamps", *PICTURES[1:]]), ("pair", ["rotations"]), ("shift", ["lamps"])],
 )
 def test_all_pictures_follow_while_a_handle_is_dragged(
     tab: Visit, handle: str, pictures: list[str]

@@ -385,8 +385,8 @@ export function markup(component) {
       });
       one.host.addEventListener("click", (event) => {
         const chosen = event.target.closest("[data-set]")?.dataset.set;
-        if (!chosen || !one.view) return;
-        one.view.set(...chosen.split("="));
+        if (!chosen) return;
+        one.view?.set(...chosen.split("="));
         one.report(chosen);
       });
     }
@@ -429,13 +429,17 @@ function drawChart(one) {
   one.host.setAttribute("aria-label", alt);
   clearTimeout(one.resting);
   const { data, layout } = withColours(structuredClone(figure));
-  const frame = JSON.stringify([layout.xaxis, layout.yaxis, data.map(({ fill, line }) => [fill, line.shape]), theme()]);
-  if (frame === one.frame) {
+  const frame = JSON.stringify([layout.xaxis, layout.yaxis, data.map(({ fill, line }) => [fill, line?.shape]), theme()]);
+  if (frame === one.frame && data.every(byHand)) {
     quick(one, data, layout);
     one.resting = setTimeout(() => plot(one, data, layout), REST);
   } else plot(one, data, layout);
   one.frame = frame;
 }
+
+// What can be drawn by hand; any other figure is Plotly's at every step.
+const byHand = ({ type, mode, x, y }) =>
+  type === "scatter" && mode.startsWith("lines") && x?.bdata !== undefined && y?.bdata !== undefined;
 
 function plot(one, data, layout) {
   one.host.setAttribute("role", "figure");
@@ -494,11 +498,11 @@ function quick(one, data, layout) {
       wanted.push({ d: `M${path}`, fill: "none", stroke: line.color, "stroke-width": line.width, "stroke-dasharray": line.dash?.replaceAll("px", "") ?? "none" });
   }
   matchChildren(curves, "path", wanted);
-  const lines = layout.shapes.map(({ x0, line }) => ({
+  const lines = (layout.shapes ?? []).map(({ x0, line }) => ({
     x1: x(x0), x2: x(x0), y1: t, y2: height - b, stroke: line.color, "stroke-width": line.width,
     "stroke-dasharray": line.dash === "dot" ? "3 3" : "none",
   }));
-  const texts = layout.annotations.map((note) => ({
+  const texts = (layout.annotations ?? []).map((note) => ({
     x: (host.layout.xaxis.type === "log" ? x(10 ** note.x) : x(note.x)) + note.xshift + (note.xanchor === "left" ? 1 : -1),
     y: Math.round(height - b - note.y * (height - t - b) + note.font.size + 2),
     "text-anchor": note.xanchor === "left" ? "start" : "end", fill: note.font.color,
