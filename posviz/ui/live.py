@@ -7,17 +7,27 @@ handle moves, the browser asks a route of the app for the same function's pictur
 into the old ones. Without a view, :func:`slider` reports each value to Streamlit, so that any
 fragment is live too, at about half the pace.
 
+What takes a second (a model that reads a text) is a second function of the view, ``measure``: it
+yields pictures as they get better, on a thread of its own behind the others, while the handles go
+on. The browser asks for it when the handles rest, and an answer that is outdated is dropped.
+
 Why a route beside the fragment: a run of a fragment costs about 30 ms of transport and React before
 a picture is touched, the route 3-5 ms (docs/decisions.md).
 """
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import hashlib
 import json
+import logging
+import os
+import sys
+import threading
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,7 +38,7 @@ import plotly
 import streamlit as st
 import threadpoolctl
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
@@ -51,6 +61,7 @@ _STATIC = Path(__file__).parent / "static"
 # A picture's matrix products take 1 ms on one core; spread over two that the browser and other
 # visitors want too, BLAS threads wait for each other and it is 15.
 threadpoolctl.threadpool_limits(1, user_api="blas")
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # the same for torch, which reads it when it loads
 
 
 # ------------------------------------------------------------------------------------ pictures
@@ -103,12 +114,15 @@ class View:
         name: Name in the route.
         parameters: Yields the parameters; it may read the values of those yielded before, so that
             a range or default can depend on them.
-        draw: Takes every value by name, returns the picture of each place.
+        draw: Takes every value by name, returns the picture of each place; milliseconds.
+        measure: If given: as ``draw``, but slow; yields pictures of some places, each time more
+            of them or better ones. Between two yields it can be dropped.
     """
 
     name: str
     parameters: Callable[[Values], Iterator[Parameter]]
     draw: Callable[..., dict[str, Picture]]
+    measure: Callable[..., Iterator[dict[str, Picture]]] | None = None
 
     def declared(self, values: Values) -> dict[str, Parameter]:
         """The parameters as they are under these values."""
@@ -171,18 +185,73 @@ def _answer(request: Request) -> Response:
     if view is None:
         return Response('{"slots":{}}', 404, media_type="application/json")
     values = view.follow(request.query_params)
-    slots = ",".join(f'"{key}":{one.json}' for key, one in view.draw(**values).items())
+    slots = _slots(view.draw(**values))
     handles = {
         name: (values[name], parameter.high)
         for name, parameter in view.declared(values).items()
         if isinstance(parameter, Number)
     }
     rest = json.dumps({"address": urlencode(view.query(values)), "handles": handles})
-    return Response(f'{rest[:-1]},"slots":{{{slots}}}}}', media_type="application/json")
+    return Response(f'{rest[:-1]},"slots":{slots}}}', media_type="application/json")
+
+
+def _slots(drawn: dict[str, Picture]) -> str:
+    return "{" + ",".join(f'"{key}":{one.json}' for key, one in drawn.items()) + "}"
+
+
+# ---------------------------------------------------------------------------------- measuring
+
+
+def _stand_back() -> None:
+    """Lets the thread of the fast pictures go first."""
+    if sys.platform == "linux":
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 10)
+
+
+# One core stays free for the pictures that follow a handle.
+_measurers = ThreadPoolExecutor(
+    max((os.cpu_count() or 1) - 1, 1), "measure", initializer=_stand_back
+)
+
+
+async def _measure(request: Request) -> Response:
+    view = _views.get(request.path_params["name"])
+    if view is None or view.measure is None:
+        return Response("", 404, media_type="application/x-ndjson")
+    steps = view.measure(**view.follow(request.query_params))
+    return StreamingResponse(_lines(steps), media_type="application/x-ndjson")
+
+
+async def _lines(steps: Iterator[dict[str, Picture]]) -> AsyncIterator[str]:
+    """One line for each step: its pictures, as they come; ``null`` at the end."""
+    loop = asyncio.get_running_loop()
+    ready: asyncio.Queue[str | None] = asyncio.Queue()
+    outdated = threading.Event()
+
+    def work() -> None:
+        try:
+            for drawn in steps if not outdated.is_set() else ():
+                if outdated.is_set():
+                    break
+                loop.call_soon_threadsafe(ready.put_nowait, _slots(drawn))
+        except Exception:  # the page keeps what it shows; the log says why
+            logging.getLogger(__name__).exception("a measurement failed")
+        finally:
+            if not outdated.is_set():
+                loop.call_soon_threadsafe(ready.put_nowait, None)
+
+    loop.run_in_executor(_measurers, work)
+    try:
+        while (line := await ready.get()) is not None:
+            yield line + "\n"
+        yield "null\n"
+    finally:  # also when the browser has gone on to another setting
+        outdated.set()
 
 
 ROUTES: list[BaseRoute] = [
     Route("/live/view/{name}", _answer),
+    Route("/live/measure/{name}", _measure),
     Mount("/live/static", StaticFiles(directory=_STATIC)),
     # plotly.js out of the installed package: no CDN, and always the version that Python has.
     Mount("/plotly", StaticFiles(directory=Path(plotly.__file__).parent / "package_data")),
@@ -219,7 +288,11 @@ def anchor(view: View, values: Values) -> None:
     """Tells the browser the view's state; the address bar shows it."""
     _ANCHOR(
         key=f"{view.name}:anchor",
-        data={"view": view.name, "address": urlencode(view.query(values))},
+        data={
+            "view": view.name,
+            "address": urlencode(view.query(values)),
+            "measures": view.measure is not None,
+        },
     )
 
 

@@ -1,7 +1,8 @@
 // The browser's half of posviz/ui/live.py: sliders that speak while they move, pictures drawn
 // into the old ones. A view's slider asks the route /live/view/NAME for the page's own query and
 // draws what comes; one question is on its way, the newest value follows. A slider without a view
-// reports each value to Streamlit in the same manner.
+// reports each value to Streamlit in the same manner. What is slow comes line by line from the
+// route /live/measure/NAME once the handles rest, and is dropped when they move again.
 
 const views = new Map();
 const here = (path) => new URL(path, document.baseURI).href;
@@ -15,15 +16,20 @@ class View {
     this.slots = new Map(); // key -> function that draws a payload
     this.handles = new Map(); // name -> slider
     this.busy = this.dirty = false;
+    this.measures = false;
+    this.measured = { query: null, slots: {} }; // what the slow route said, and to which question
+    this.measuring = null; // aborts the answer on its way
   }
 
   // Streamlit's state counts, but for handles in motion, whose values are newer. The pictures of
   // its run are then old too, so the view asks for its own.
-  adopt({ address }) {
+  adopt({ address, measures }) {
+    this.measures = measures;
     for (const name of this.moved.keys())
       if (![...this.moving].some((handle) => handle.data.name === name)) this.moved.delete(name);
     const changed = address !== this.address;
     this.address = address;
+    this.measureSoon();
     if (this.still) return this.save();
     if (changed) this.ask();
   }
@@ -41,6 +47,47 @@ class View {
   set(name, value) {
     this.moved.set(name, String(value));
     this.ask();
+    this.measureSoon();
+  }
+
+  measureSoon() {
+    if (!this.measures) return;
+    clearTimeout(this.resting);
+    if (this.measured.query !== this.query) this.measuring?.abort();
+    this.resting = setTimeout(() => this.measure(), REST);
+  }
+
+  async measure() {
+    const { query } = this;
+    if (this.measured.query === query) return;
+    this.measuring?.abort();
+    const measuring = (this.measuring = new AbortController());
+    const measured = (this.measured = { query, slots: {} });
+    const forget = () => this.measured === measured && (measured.query = null);
+    measuring.signal.addEventListener("abort", forget);
+    try {
+      const { signal } = measuring;
+      const response = await fetch(here(`live/measure/${this.name}?${query}`), { signal });
+      const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+      let text = "";
+      for (let part; !(part = await reader.read()).done; ) {
+        const lines = (text + part.value).split("\n");
+        text = lines.pop();
+        for (const line of lines) {
+          const slots = JSON.parse(line) ?? {};
+          Object.assign(measured.slots, slots);
+          if (this.query === query) this.draw(slots);
+        }
+      }
+    } catch {
+      forget(); // outdated, or the server is away; the next move asks again
+    }
+  }
+
+  // Pictures of the fast route; where the slow one has answered the same question, its own.
+  draw(slots) {
+    const better = this.measured.query === this.query ? this.measured.slots : {};
+    for (const [key, payload] of Object.entries(slots)) this.slots.get(key)?.(better[key] ?? payload);
   }
 
   async ask() {
@@ -59,7 +106,7 @@ class View {
     if (this.dirty) this.ask(); // the server works on the newest value while this one is drawn
     if (!answer) return;
     this.address = answer.address;
-    for (const [key, payload] of Object.entries(answer.slots)) this.slots.get(key)?.(payload);
+    this.draw(answer.slots);
     for (const [name, [value, high]] of Object.entries(answer.handles))
       if (!this.moved.has(name)) this.handles.get(name)?.limit(value, high);
     if (this.still) this.save();
@@ -361,8 +408,9 @@ function picture(component, className, draw) {
   const view = data.view ? viewOf(data.view) : null;
   one.view = view;
   view?.slots.set(data.key, update);
-  if (!view || view.still) update(data.payload);
-  else if (one.drawn === null || one.theme !== theme()) update(data.payload);
+  const own = { [data.key]: data.payload };
+  if (!view) update(data.payload);
+  else if (view.still || one.drawn === null || one.theme !== theme()) view.draw(own);
 }
 
 export function markup(component) {
