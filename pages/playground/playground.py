@@ -11,6 +11,7 @@ import streamlit as st
 from posviz import alibi, distance, extrapolation, invariants, params, presets, rope
 from posviz.attention import softmax
 from posviz.figures import playground as pictures
+from posviz.figures import style
 from posviz.figures.style import number, plain_text, tokens
 from posviz.rope_scaling import Frequencies, NoScaling, RopeScaling, scaling
 from posviz.ui import live, page
@@ -174,7 +175,7 @@ def rotations(scene: Scene) -> dict[str, live.Picture]:
     return {
         "rotations": live.drawing(dials),
         "rotations:head": live.drawing(
-            pictures.heading(say("Rotations"), say(MEANINGS[scene.rope_type]))
+            style.heading(say("Rotations"), say(MEANINGS[scene.rope_type]))
         ),
         "caption": live.drawing(
             f'<p class="pv-caption">{caption(scene)}</p><p class="pv-formula">{formula}</p>'
@@ -255,7 +256,7 @@ def attention(scene: Scene) -> dict[str, live.Picture]:
     title = say("Attention by distance")
     return {
         "attention": live.figure(curves, f"{title}: {plain_text(reading)}"),
-        "attention:head": live.drawing(pictures.heading(title, reading, key)),
+        "attention:head": live.drawing(style.heading(title, reading, key)),
     }
 
 
@@ -278,7 +279,7 @@ def contexts(scene: Scene) -> dict[str, live.Picture]:
         key.insert(0, (scene.label, scene.rope_type, "solid"))
     return {
         "extrapolation": live.figure(curves, plain_text(alt)),
-        "extrapolation:head": live.drawing(pictures.heading(say("Extrapolation"), note, key)),
+        "extrapolation:head": live.drawing(style.heading(say("Extrapolation"), note, key)),
     }
 
 

@@ -268,10 +268,10 @@ def attention(
         # A label stands right of its line while there is room for it, on a phone too.
         share = math.log(place / 0.45) / math.log(furthest / 0.45) if log_axis else place / furthest
         crowded = share > 0.6
-        shapes.append(_upright(place, style.colour(colour), dash))
+        shapes.append(style.upright(place, colour, dash))
         notes.append(
-            _note(math.log10(place) if log_axis else place, 1 if dash == "dot" else 0.9, label,
-                  style.colour(colour), leftwards=crowded)
+            style.note(math.log10(place) if log_axis else place, 1 if dash == "dot" else 0.9, label,
+                       colour, leftwards=crowded)
         )  # fmt: skip
     xaxis: dict[str, Any] = {
         "title": {"text": _("distance between query and key, tokens")},
@@ -291,19 +291,6 @@ def attention(
         "data": data,
         "layout": style.layout(xaxis=xaxis, yaxis=yaxis, shapes=shapes, annotations=notes),
     }
-
-
-def _upright(at: float, colour: str, dash: str) -> dict[str, Any]:
-    """A vertical line over the whole plot."""
-    return {"type": "line", "x0": at, "x1": at, "y0": 0, "y1": 1, "yref": "paper",
-            "line": {"color": colour, "width": 1, "dash": dash}}  # fmt: skip
-
-
-def _note(x: float, y: float, text: str, colour: str, *, leftwards: bool) -> dict[str, Any]:
-    """A label beside a vertical line; ``x`` in the axis's units, ``y`` as a share of the height."""
-    return {"x": x, "y": y, "yref": "paper", "text": text, "showarrow": False, "yanchor": "top",
-            "xanchor": "right" if leftwards else "left", "xshift": -4 if leftwards else 4,
-            "bgcolor": style.colour("ground"), "font": {"size": 12, "color": colour}}  # fmt: skip
 
 
 # -------------------------------------------------------------------------------- extrapolation
@@ -360,15 +347,15 @@ def extrapolation(
     for at, label, colour, height in marks:
         place = max(at, 1.0)
         if at >= 1.0:
-            shapes.append(_upright(place, style.colour(colour), "solid"))
+            shapes.append(style.upright(place, colour, "solid"))
         notes.append(
-            _note(math.log10(place), height, within * (at < 1.0) + label, style.colour(colour),
-                  leftwards=at > 30)
+            style.note(math.log10(place), height, within * (at < 1.0) + label, colour,
+                       leftwards=at > 30)
         )  # fmt: skip
     whole = _("100 % = {slow} of {pairs} pairs", slow=slow, pairs=pairs)
-    notes.append(_note(math.log10(64), 0.9, whole, style.colour("quiet"), leftwards=True))
+    notes.append(style.note(math.log10(64), 0.9, whole, "quiet", leftwards=True))
     still = _("ALiBi head {head}: {window} tokens at any length", head=head, window=window)
-    notes.append(_note(math.log10(64), 0.72, still, style.colour("alibi"), leftwards=True))
+    notes.append(style.note(math.log10(64), 0.72, still, "alibi", leftwards=True))
     ticks = [1, 2, 4, 8, 16, 32, 64]
     xaxis = {
         "type": "log", "range": [math.log10(0.94), math.log10(66)], "tickvals": ticks,
@@ -381,18 +368,3 @@ def extrapolation(
         "data": data,
         "layout": style.layout(xaxis=xaxis, yaxis=yaxis, shapes=shapes, annotations=notes),
     }
-
-
-def heading(title: str, note: str, entries: Sequence[tuple[str, str, str]] = ()) -> str:
-    """Title of a picture with a live note and its legend, HTML.
-
-    A legend entry is ``(label, colour, solid | dash | dot | band)``.
-    """
-    return (
-        f'<p class="pv-title"><b>{title}</b><span>{note}</span></p><p class="pv-legend">'
-        + "".join(
-            f'<span><i class="is-{kind}" style="--c:{style.colour(colour)}"></i>{label}</span>'
-            for label, colour, kind in entries
-        )
-        + "</p>"
-    )

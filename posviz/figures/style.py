@@ -8,6 +8,7 @@ more. One colour per encoding and one per scaling method, everywhere.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 # name: (on white, on black)
@@ -22,6 +23,11 @@ COLOURS = {
     "random": ("#7a8088", "#959da6"),
     "alibi": ("#a8447f", "#e59fc8"),
     "sinusoidal": ("#008060", "#2fc79a"),
+    "t5": ("#c14f00", "#f0803c"),
+    "learned": ("#7d5a3c", "#c7a17a"),
+    "none": ("#3d4650", "#c3cad1"),
+    "rope_alibi": ("#3f3fae", "#9a9af0"),
+    "rope_10000": ("#3a7f8f", "#7fc4d1"),
     # scaling methods
     "default": ("#5c636b", "#a4abb3"),
     "linear": ("#5f7a00", "#b5cf4a"),
@@ -114,3 +120,31 @@ def layout(**changes: Any) -> dict[str, Any]:
         title = {**axis["title"], **own.pop("title", {})}
         base[name] = {**axis, **own, "title": title}
     return {**base, **changes}
+
+
+def upright(at: float, shade: str, dash: str) -> dict[str, Any]:
+    """A vertical line over the whole plot, ``shade`` being the name of its colour."""
+    return {"type": "line", "x0": at, "x1": at, "y0": 0, "y1": 1, "yref": "paper",
+            "line": {"color": colour(shade), "width": 1, "dash": dash}}  # fmt: skip
+
+
+def note(x: float, y: float, text: str, shade: str, *, leftwards: bool) -> dict[str, Any]:
+    """A label beside a vertical line; ``x`` in the axis's units, ``y`` as a share of the height."""
+    return {"x": x, "y": y, "yref": "paper", "text": text, "showarrow": False, "yanchor": "top",
+            "xanchor": "right" if leftwards else "left", "xshift": -4 if leftwards else 4,
+            "bgcolor": colour("ground"), "font": {"size": 12, "color": colour(shade)}}  # fmt: skip
+
+
+def heading(title: str, note: str, entries: Sequence[tuple[str, str, str]] = ()) -> str:
+    """Title of a picture with a live note and its legend, HTML.
+
+    A legend entry is ``(label, name of a colour, solid | dash | dot | band)``.
+    """
+    return (
+        f'<p class="pv-title"><b>{title}</b><span>{note}</span></p><p class="pv-legend">'
+        + "".join(
+            f'<span><i class="is-{kind}" style="--c:{colour(shade)}"></i>{label}</span>'
+            for label, shade, kind in entries
+        )
+        + "</p>"
+    )
