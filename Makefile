@@ -7,10 +7,10 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Playwright's own browser, where Debian's cannot be installed, stays in the project.
 export PLAYWRIGHT_BROWSERS_PATH ?= $(CURDIR)/.browsers
 
-.PHONY: help run test lint types fix oracle bench screenshots thorough clean
+.PHONY: help run test lint types fix oracle models measure bench bench-lab screenshots thorough clean
 
 help:  ## list the targets
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /: /' | column -t -s:
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /: /' | column -t -s:
 
 run: $(VENV)/app  ## serve the app at http://localhost:8501 (PORT=... for another)
 	$(BIN)/python -m streamlit run app.py --server.port $(PORT)
@@ -29,8 +29,16 @@ fix: $(VENV)/dev  ## format, and repair what the linter can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-thorough: $(VENV)/dev  ## property tests with 2,000 examples each (minutes)
-	$(BIN)/python -m pytest -m "not e2e" --hypothesis-profile=thorough --timeout 900
+models: $(VENV)/app  ## train whatever is missing of the set (hours), then measure it
+	$(BIN)/python -m posviz.models.train all
+	$(MAKE) measure
+
+measure: $(VENV)/app  ## curves and needle grids of all trained models, posviz/trained/README.md
+	$(BIN)/python -m posviz.models.curves
+	$(BIN)/python -m posviz.models.needles
+
+thorough: $(VENV)/dev  ## property tests with 2,000 examples each, every trained model measured again
+	$(BIN)/python -m pytest -m "not e2e" --hypothesis-profile=thorough --timeout 3600
 
 oracle: $(VENV)/dev  ## the core against Hugging Face's own code, run here
 	$(PIP) -r tests/oracle/requirements.txt
@@ -38,6 +46,9 @@ oracle: $(VENV)/dev  ## the core against Hugging Face's own code, run here
 
 bench: $(VENV)/dev $(VENV)/chromium .venv-bench/dash  ## drag the playground and the same pictures in Dash
 	$(BIN)/python -m tests.bench.bench --peer-python .venv-bench/bin/python
+
+bench-lab: $(VENV)/dev $(VENV)/chromium  ## live evaluation against the bare forward pass, and drags meanwhile
+	$(BIN)/python -m tests.bench.lab
 
 screenshots: $(VENV)/dev $(VENV)/chromium  ## pictures of the app for the README, in docs/screenshots
 	$(BIN)/python -m tests.screenshots

@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from posviz import alibi, distance, extrapolation, invariants, params, presets, rope
+from posviz import alibi, distance, extrapolation, invariants, measured, params, presets, rope
 from posviz.attention import softmax
 from posviz.figures import playground as pictures
 from posviz.figures import style
@@ -27,6 +27,8 @@ MEANINGS = {
     "yarn": "fast pairs kept, slow ones slowed, a ramp between; scores grow a little",
     "llama3": "fast pairs kept, slow ones slowed, smooth between, by wavelength",
 }
+# The trained model whose loss stands beside the geometry.
+TINY, TINY_THETA, TINY_HEAD_DIM = "names-rope-500", 500.0, 32
 HEADS = (8, 12, 16, 32, 40, 64, 112)
 LENGTHS = (512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072)
 
@@ -111,6 +113,10 @@ class Scene:
     @property
     def label(self) -> str:
         return say(METHODS[self.rope_type])
+
+    @property
+    def measured_factor(self) -> float:
+        return measured.nearest_factor(self.factor)
 
     @cached_property
     def usable(self) -> float:
@@ -261,7 +267,7 @@ def attention(scene: Scene) -> dict[str, live.Picture]:
 
 
 def contexts(scene: Scene) -> dict[str, live.Picture]:
-    """Extrapolation: slow pairs at unseen angles over the context length."""
+    """Extrapolation: slow pairs at unseen angles, and a trained model's loss, over the context."""
     multiples = extrapolation.multiples(1.0, scene.usable / scene.trained)
     lengths = scene.trained * multiples
     curves = pictures.extrapolation(
@@ -270,17 +276,48 @@ def contexts(scene: Scene) -> dict[str, live.Picture]:
         extrapolation.unseen_share(scene.plain, scene.method, scene.trained, lengths),
         method=scene.rope_type, method_label=scene.label, usable=scene.usable / scene.trained,
         current=(scene.position + 1) / scene.trained, slow=scene.slow, pairs=scene.head_dim // 2,
-        head=scene.head, window=scene.window, _=say,
+        head=scene.head, window=scene.window,
+        measured=measured.loss_share(TINY, scene.rope_type, scene.measured_factor), _=say,
     )  # fmt: skip
     alt = say("Usable context with {method}: {limit}", method=scene.label, limit=scene.limit)
-    note = say("geometry, not model quality: usable context {limit}", limit=scene.limit)
+    note = against_measured(scene)
     key = [(say("no scaling"), "default", "dot")]
     if scene.rope_type != "default":
         key.insert(0, (scene.label, scene.rope_type, "solid"))
+    read = "" if scene.rope_type == "default" else f", {number(scene.measured_factor)}×"
+    key.append((say("measured loss of a tiny RoPE{read}, 100 % = guessing", read=read),
+                "measured", "solid"))  # fmt: skip
     return {
-        "extrapolation": live.figure(curves, plain_text(alt)),
+        "extrapolation": live.figure(curves, f"{plain_text(alt)}; {plain_text(note)}"),
         "extrapolation:head": live.drawing(style.heading(say("Extrapolation"), note, key)),
     }
+
+
+def against_measured(scene: Scene) -> str:
+    """How far a trained model holds, and whether that is what geometry says of the same model."""
+    holds = measured.reach(TINY, scene.rope_type, scene.measured_factor)
+    if holds is None:
+        return say("not measured")
+    method = measured.scaling(scene.rope_type, scene.measured_factor, measured.TRAINED_LENGTH)
+    tiny, longest = rope.RoPE(TINY_HEAD_DIM, TINY_THETA), max(measured.LENGTHS)
+    promised = extrapolation.usable_context(tiny, method, measured.TRAINED_LENGTH)
+    # The measured lengths are a square root of 2 apart, so half as much again is no difference.
+    agree = promised / 1.5 <= holds <= promised * 1.5 or min(holds, promised) >= longest
+    return " · ".join([
+        _multiples(say("measured on a tiny RoPE: holds to"), holds, longest),
+        _multiples(say("its geometry says"), promised, longest),
+        say("they agree") if agree else say("they disagree"),
+    ])  # fmt: skip
+
+
+def _multiples(what: str, context: float, longest: int) -> str:
+    """A context of the trained model in words, in trained contexts."""
+    if not context:
+        return say("{what} nothing", what=what)
+    count = number(min(context, longest) / measured.TRAINED_LENGTH)
+    if context >= longest:
+        return say("{what} {count}× and more", what=what, count=count)
+    return say("{what} {count}×", what=what, count=count)
 
 
 def readouts(scene: Scene) -> list[pictures.Lamp]:

@@ -309,6 +309,7 @@ def extrapolation(
     pairs: int,
     head: int,
     window: str,
+    measured: tuple[Floats, Floats] | None,
     _: Words,
 ) -> dict[str, Any]:
     """Share of slow pairs with unseen angles over the context length, a Plotly figure.
@@ -325,6 +326,8 @@ def extrapolation(
         pairs: All pairs.
         head: ALiBi head, counted from 1.
         window: Tokens that keep 99 % of its weight, as text; they do not grow with the context.
+        measured: Context lengths in trained contexts, and the loss of a trained model there above
+            the floor, 1 being that of guessing.
         _: Translates labels.
     """
 
@@ -338,6 +341,9 @@ def extrapolation(
     data = [line(_("no scaling"), "default", plain, dash="2px,2px", shape="hv")]
     if method != "default":
         data.append(line(method_label, method, scaled, shape="hv", width=2.5))
+    if measured is not None:
+        told = line(_("measured loss"), "measured", measured[1], width=2)
+        data.append({**told, "x": measured[0]})
     # A context shorter than the trained one stands left of the axis; its label says how short.
     within = "" if current >= 1.0 else "← "
     marks = [(current, _("query, {count}×", count=style.short(current)), "ink", 0.72)]
@@ -363,7 +369,7 @@ def extrapolation(
         "title": {"text": _("context length, in trained contexts")},
     }  # fmt: skip
     yaxis = {"range": [-5, 106], "dtick": 25, "ticksuffix": " %",
-             "title": {"text": _("slow pairs at unseen angles")}}  # fmt: skip
+             "title": {"text": _("unseen · measured loss")}}  # fmt: skip
     return {
         "data": data,
         "layout": style.layout(xaxis=xaxis, yaxis=yaxis, shapes=shapes, annotations=notes),

@@ -28,6 +28,7 @@ COLOURS = {
     "none": ("#3d4650", "#c3cad1"),
     "rope_alibi": ("#3f3fae", "#9a9af0"),
     "rope_10000": ("#3a7f8f", "#7fc4d1"),
+    "measured": ("#1b1e23", "#e8eaed"),
     # scaling methods
     "default": ("#5c636b", "#a4abb3"),
     "linear": ("#5f7a00", "#b5cf4a"),

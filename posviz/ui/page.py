@@ -127,6 +127,7 @@ def choice(
     segmented: bool = False,
     label_hidden: bool = False,
     resets: bool = False,
+    disabled: bool = False,
     width: Width = "stretch",
 ) -> None:
     """A choice, as a list or as a row of segments; one that ``resets`` moves all handles."""
@@ -134,7 +135,7 @@ def choice(
     key = _widget(view, parameter, value)
     show: Any = st.segmented_control if segmented else st.selectbox
     show(
-        text.say(parameter.label), parameter.options, key=key, width=width,
+        text.say(parameter.label), parameter.options, key=key, width=width, disabled=disabled,
         on_change=lambda: _chosen(view, parameter, key, resets),
         format_func=lambda option: text.say(parameter.label_of(option)),
         help=text.say(parameter.help) if parameter.help else None,

@@ -422,7 +422,9 @@ export function markup(component) {
     if (!one.listening) {
       one.listening = true;
       one.host.addEventListener("keydown", (event) => {
-        const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+        // In a grid of data-columns, up and down go by rows.
+        const row = Number(event.target.closest("[data-columns]")?.dataset.columns ?? 1);
+        const step = { ArrowRight: 1, ArrowDown: row, ArrowLeft: -1, ArrowUp: -row }[event.key];
         const at = step && event.target.closest("[data-set]");
         if (!at) return;
         event.preventDefault();

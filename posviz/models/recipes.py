@@ -1,0 +1,159 @@
+"""What is trained and how: every model of the set as data."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from posviz import params
+from posviz.measured import TRAINED_LENGTH
+from posviz.models import copying, names
+from posviz.models.names import Dialect
+from posviz.models.positions import Setting
+from posviz.models.transformer import Shape
+
+COPY_LENGTH = 512
+"""Tokens of the longest row that a copying model saw, with its copy."""
+
+
+@dataclass(frozen=True)
+class Phase:
+    """A stretch of training on one kind of text.
+
+    Attributes:
+        steps: Updates.
+        length: Tokens read at once.
+        batch: Texts per update.
+        dialect: How the text is made; None for the copy task.
+        elsewhere: Weight of the loss where no copying is asked for, against 1 where it is.
+    """
+
+    steps: int
+    length: int
+    batch: int
+    dialect: Dialect | None = None
+    elsewhere: float = 1.0
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A model of the set.
+
+    Attributes:
+        task: ``names`` or ``copying``.
+        shape: Sizes of the decoder.
+        setting: Position encoding.
+        phases: In order. Each begins where the last one left the weights.
+        table_rate: Learning rate of a trained position table, against that of other vectors.
+    """
+
+    task: str
+    shape: Shape
+    setting: Setting
+    phases: tuple[Phase, ...]
+    table_rate: float = 1.0
+    matrix_rate: float = 0.018
+    vector_rate: float = 0.003
+
+    @property
+    def steps(self) -> int:
+        """Updates of all phases."""
+        return sum(phase.steps for phase in self.phases)
+
+    def told(self) -> dict[str, Any]:
+        """The recipe as plain JSON, for the card."""
+        setting = {"encoding": self.setting.encoding, "rope_theta": self.setting.rope_theta}
+        return {**asdict(self), "setting": setting}
+
+    @property
+    def hash(self) -> str:
+        """What tells this recipe from another."""
+        return hashlib.sha256(json.dumps(self.told(), sort_keys=True).encode()).hexdigest()[:16]
+
+    def at(self, step: int) -> Phase:
+        """The phase that ``step`` belongs to."""
+        for phase in self.phases:
+            if step < phase.steps:
+                return phase
+            step -= phase.steps
+        return self.phases[-1]
+
+
+def _phases(copying_steps: int, stretch: int = 1) -> tuple[Phase, ...]:
+    """Copying first, on short rows of names, then longer ones, then the language itself.
+
+    Names are rare in the language and the loss of everything else drowns theirs: with the language
+    alone no model learned to copy within its steps. How long the first phase takes depends on how
+    soon a head finds the token before its own: at once with a bias for near tokens, late without
+    positions.
+    """
+    return (
+        Phase(copying_steps, 64, 32, Dialect(0.95, 4), elsewhere=0.1),
+        Phase(300 * stretch, 128, 24, Dialect(0.6, 10), elsewhere=0.1),
+        Phase(300 * stretch, TRAINED_LENGTH, 16, Dialect(), elsewhere=0.2),
+        Phase(300 * (1 + stretch), TRAINED_LENGTH, 16, Dialect()),
+    )
+
+
+_NAMES = Shape(names.VOCABULARY, num_layers=3, d_model=96, num_heads=3, max_len=TRAINED_LENGTH)
+_COPYING = Shape(copying.VOCABULARY, num_layers=4, d_model=64, num_heads=4, max_len=COPY_LENGTH)
+
+
+def _names(
+    encoding: str,
+    rope_theta: float = 10_000.0,
+    *,
+    phases: tuple[Phase, ...] = _phases(900),
+    table_rate: float = 1.0,
+) -> Recipe:
+    return Recipe("names", _NAMES, Setting(encoding, rope_theta), phases, table_rate)
+
+
+def _copying(encoding: str) -> Recipe:
+    phases = (Phase(2400, COPY_LENGTH, 4, elsewhere=0.02),)
+    return Recipe("copying", _COPYING, Setting(encoding), phases, matrix_rate=0.01)
+
+
+_RECIPES: dict[str, tuple[Recipe, int]] = {
+    "names-rope-500": (_names("rope", 500.0, phases=_phases(2000)), 3),
+    "names-rope-10000": (_names("rope", phases=_phases(2000)), 3),
+    "names-alibi": (_names("alibi"), 3),
+    "names-sinusoidal": (_names("sinusoidal"), 2),
+    "names-t5": (_names("t5", table_rate=10.0), 2),
+    # The table hardly moves while copying is learned on its first rows; the others wait for theirs.
+    "names-learned": (_names("learned", table_rate=0.01), 2),
+    "names-none": (_names("none", phases=_phases(3000, 2)), 2),
+    "copying-rope": (_copying("rope"), 2),
+    "copying-alibi": (_copying("alibi"), 2),
+    "copying-rope_alibi": (_copying("rope_alibi"), 2),
+}
+
+FAMILIES = {
+    "none": "names-none", "sinusoidal": "names-sinusoidal", "learned": "names-learned",
+    "t5": "names-t5", "alibi": "names-alibi", "rope": "names-rope-500",
+    "rope_alibi": "copying-rope_alibi",
+}  # fmt: skip
+"""The family that an encoding alone means; the others go by their own names."""
+
+MODELS: dict[str, tuple[Recipe, int]] = {
+    f"{name}-seed{seed}": (recipe, seed)
+    for name, (recipe, seeds) in _RECIPES.items()
+    for seed in range(seeds)
+}
+"""Recipe and seed of every model of the set, by name."""
+
+
+def named(name: str) -> tuple[Recipe, int]:
+    """Recipe and seed of the model of that name; seeds beyond the set's are further models."""
+    family, _, seed = name.rpartition("-seed")
+    params.one_of("model", family, tuple(_RECIPES))
+    try:
+        return _RECIPES[family][0], params.whole("seed", int(seed), 0)
+    except ValueError as problem:
+        if isinstance(problem, params.InvalidParameterError):
+            raise
+        raise params.InvalidParameterError(
+            params.WHOLE_AT_LEAST, name="seed", low=0, got=params.shown(seed)
+        ) from problem
