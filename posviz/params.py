@@ -311,6 +311,18 @@ FACTOR = Number(
     "factor", "Scale factor", 8.0, 1.0, 64.0, 0.01, "×",
     "How many times the trained context the method is asked to read.", scale="log",
 )  # fmt: skip
+BETA_FAST = Number(
+    "beta_fast", "beta_fast", 32.0, 1.0, 64.0, 0.1, "turns",
+    "YaRN keeps a pair that turns at least so often within the trained context.", scale="log",
+)  # fmt: skip
+BETA_SLOW = Number(
+    "beta_slow", "beta_slow", 1.0, 0.1, 64.0, 0.1, "turns",
+    "YaRN divides a pair that turns at most so often by the whole factor.", scale="log",
+)  # fmt: skip
+SLOPE_MULTIPLIER = Number(
+    "slope_multiplier", "ALiBi slopes", 1.0, 0.25, 4.0, 0.01, "×",
+    "Multiplies the slope of every head; the weights were trained with 1.", scale="log",
+)  # fmt: skip
 TRAINED_CONTEXT = Number(
     "original_max_position_embeddings", "Trained context", 8192, 128, 131072, 1, "tokens",
     "Tokens the model saw at once in training, before any extension "

@@ -17,24 +17,14 @@ from posviz.models import checkpoint, replay
 from posviz.models.copying import CHANCE, symbols_in
 from posviz.rope_scaling import RopeScaling
 from posviz.ui import live, page
+from posviz.ui.labels import METHODS
 from posviz.ui.text import say, section
 
 MODELS = {"rope": "RoPE", "alibi": "ALiBi", "rope_alibi": "RoPE + ALiBi"}
-METHODS = {"default": "none", "linear": "PI", "ntk": "NTK", "dynamic": "dynamic NTK",
-           "yarn": "YaRN", "llama3": "Llama 3"}  # fmt: skip
 LENGTHS = measured.COPY_LENGTHS
 FAR = LENGTHS[-1]
 ROWS = (2, 6)  # at each length of a setting that is not committed, at first and then
 
-BETA_FAST = params.Number(
-    "beta_fast", "beta_fast", measured.BETA_FAST, 2.0, 64.0, 0.1, "turns",
-    "YaRN leaves pairs alone that make more turns than this within the trained length.",
-    scale="log",
-)  # fmt: skip
-SLOPES = params.Number(
-    "slope_multiplier", "ALiBi slopes", 1.0, 0.25, 4.0, 0.01, "×",
-    "Multiplies every head's slope; the weights were trained with 1.", scale="log",
-)  # fmt: skip
 LENGTH = params.Number(
     "length", "Length of the map", 1024, LENGTHS[0], FAR, 64, "tokens",
     "Tokens of the whole sequence whose attention is shown: row, copy and two signs.",
@@ -57,8 +47,8 @@ def parameters(v: live.Values) -> Iterator[params.Parameter]:
                         tuple(METHODS.values()), "")  # fmt: skip
     # Dynamic NTK follows the length by itself; as it is written, its own factor is 1.
     yield replace(params.FACTOR, default=1.0 if v["rope_type"] == "dynamic" else 4.0, high=16.0)
-    yield BETA_FAST
-    yield SLOPES
+    yield replace(params.BETA_FAST, default=measured.BETA_FAST)
+    yield params.SLOPE_MULTIPLIER
     yield LENGTH
     learned = replay.replay(f"copying-{v['model']}-seed{v['seed']}")
     layers, heads = learned.attention.shape[1:3]

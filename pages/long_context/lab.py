@@ -18,22 +18,11 @@ from posviz.measured import Curve
 from posviz.models import reading as models
 from posviz.models.reading import TRAINED
 from posviz.ui import live, page
+from posviz.ui.labels import FAMILIES, METHODS
 from posviz.ui.text import complaint, say, section
 
 Slots = dict[str, live.Picture]
 
-# What a reader calls each family, and its colour.
-FAMILIES = {
-    "rope-500": ("RoPE, base 500", "rope"),
-    "rope-10000": ("RoPE, base 10,000", "rope_10000"),
-    "alibi": ("ALiBi", "alibi"),
-    "t5": ("T5 bias", "t5"),
-    "sinusoidal": ("sinusoidal", "sinusoidal"),
-    "learned": ("learned", "learned"),
-    "none": ("no encoding", "none"),
-}
-METHODS = {"default": "none", "linear": "PI", "ntk": "NTK", "dynamic": "dynamic NTK",
-           "yarn": "YaRN", "llama3": "Llama 3"}  # fmt: skip
 STILL = {
     "t5": "T5 adds a trained number for each bucket of distances; the last one begins at 128 "
           "tokens and has no end.",
@@ -65,8 +54,9 @@ def parameters(v: live.Values) -> Iterator[params.Parameter]:
     yield params.Choice("model", "Model", there[0], there,
                         tuple(FAMILIES[name][0] for name in there), "")  # fmt: skip
     yield params.Choice("rope_type", "Method", "ntk", tuple(METHODS), tuple(METHODS.values()), "")
-    seeds = tuple(str(i) for i in range(len(measured.models(f"names-{v['model']}"))))
-    yield params.Choice("seed", "Seed", "0", seeds, seeds, "")
+    names = measured.models(f"names-{v['model']}")
+    seeds = tuple(name.rpartition("seed")[2] for name in names)
+    yield params.Choice("seed", "Seed", seeds[0], seeds, seeds, "")
     yield params.Choice("reading", "Context", "full", ("full", "sliding"),
                         ("full", "sliding window"), "")  # fmt: skip
     yield params.Choice("attention_factor", "Attention factor", "on", ("on", "off"), ("on", "off"),
@@ -76,18 +66,9 @@ def parameters(v: live.Values) -> Iterator[params.Parameter]:
     yield replace(params.FACTOR, default=usual, high=32.0)
     trained = models.FAMILIES[v["model"]].rope_theta
     yield replace(params.ROPE_THETA, default=trained, high=1e6)
-    yield params.Number(
-        "beta_fast", "beta_fast", measured.BETA_FAST, 1.0, 64.0, 0.1, "turns",
-        "YaRN keeps a pair that turns at least so often within the trained context.", scale="log",
-    )  # fmt: skip
-    yield params.Number(
-        "beta_slow", "beta_slow", 1.0, 0.1, 64.0, 0.1, "turns",
-        "YaRN divides a pair that turns at most so often by the whole factor.", scale="log",
-    ).within(high=v["beta_fast"])  # fmt: skip
-    yield params.Number(
-        "slope_multiplier", "ALiBi slopes", 1.0, 0.25, 4.0, 0.01, "×",
-        "Multiplies the slope of every head; the weights were trained with 1.", scale="log",
-    )  # fmt: skip
+    yield replace(params.BETA_FAST, default=measured.BETA_FAST)
+    yield params.BETA_SLOW.within(high=v["beta_fast"])
+    yield params.SLOPE_MULTIPLIER
     yield params.Choice("documents", "Documents", "4", ("4", "8", "16"), ("4", "8", "16"), "")
     yield params.Choice("longest", "Read up to", "2048", ("2048", "4096"), ("2,048", "4,096"), "")
     labels = ("nothing", *(cited(published.table(name)) for name in BESIDE))

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -13,28 +13,14 @@ from posviz.figures import needle as pictures
 from posviz.figures import style
 from posviz.figures.needle import Column, Place
 from posviz.figures.style import number
-from posviz.models import checkpoint
+from posviz.models import checkpoint, reading
 from posviz.ui import live, page
+from posviz.ui.labels import FAMILIES, METHODS
 from posviz.ui.text import complaint, say, section
 
-MODELS = {
-    "rope-500": "RoPE, base 500", "rope-10000": "RoPE, base 10,000", "alibi": "ALiBi",
-    "t5": "T5 bias", "sinusoidal": "sinusoidal", "learned": "learned", "none": "no encoding",
-}  # fmt: skip
-BASES = {"rope-500": 500.0}  # of the others that have one: the usual
-METHODS = {"default": "none", "linear": "PI", "ntk": "NTK", "dynamic": "dynamic NTK",
-           "yarn": "YaRN", "llama3": "Llama 3"}  # fmt: skip
 CHANCE = 0.05  # a letter of a name is one of 20
 LOST, NEAR = 0.5, 1.1  # fewer letters than this; perplexity up to so many times the trained one
 FAINT = 0.1  # a head with less of its weight on the needle does not look at it
-BETA_FAST = params.Number(
-    "beta_fast", "beta_fast", measured.BETA_FAST, 1.0, 64.0, 0.1, "turns",
-    "YaRN keeps pairs that turn more often than this within the trained context.", scale="log",
-)  # fmt: skip
-SLOPES = params.Number(
-    "slope_multiplier", "Slopes", 1.0, 0.25, 4.0, 0.01, "×",
-    "Factor on all ALiBi slopes; the model was trained with 1.", scale="log",
-)  # fmt: skip
 CELL = params.Number(
     "cell", "Cell", 12, 0, 24, 1, "",
     "Which cell of the grid is shown from near, row by row from the shortest length at depth 0.",
@@ -48,16 +34,17 @@ def seeds() -> dict[str, tuple[str, ...]]:
     found = {
         model: tuple(name.rpartition("-seed")[2] for name in names
                      if name.startswith(f"names-{model}-seed"))
-        for model in MODELS
+        for model in FAMILIES
     }  # fmt: skip
-    return {model: of for model, of in found.items() if of} or dict.fromkeys(MODELS, ("0",))
+    return {model: of for model, of in found.items() if of} or dict.fromkeys(FAMILIES, ("0",))
 
 
 def parameters(v: live.Values) -> Iterator[params.Parameter]:
     """The choices and handles; the model says which base it was trained with."""
     there = seeds()
     models = tuple(there)
-    yield params.Choice("model", "Model", models[0], models, tuple(MODELS[one] for one in models),
+    labels = tuple(FAMILIES[one][0] for one in models)
+    yield params.Choice("model", "Model", models[0], models, labels,
                         "A tiny language model, by its position encoding.")  # fmt: skip
     of = there[v["model"]]
     yield params.Choice("seed", "Seed", of[0], of, of, "")
@@ -65,10 +52,10 @@ def parameters(v: live.Values) -> Iterator[params.Parameter]:
                         tuple(METHODS.values()), "")  # fmt: skip
     factor = 1.0 if v["rope_type"] == "dynamic" else params.FACTOR.default
     yield params.FACTOR.within(high=16.0, default=factor)
-    base = BASES.get(v["model"], params.ROPE_THETA.default)
+    base = reading.FAMILIES[v["model"]].rope_theta
     yield params.ROPE_THETA.within(high=1e6, default=base)
-    yield BETA_FAST
-    yield SLOPES
+    yield replace(params.BETA_FAST, default=measured.BETA_FAST)
+    yield params.SLOPE_MULTIPLIER
     yield CELL
     yield TEXT
 
@@ -126,7 +113,7 @@ class Scene:
     @cached_property
     def label(self) -> str:
         """The setting in words."""
-        said = [say(MODELS[self.model]), say("seed {seed}", seed=self.seed)]
+        said = [say(FAMILIES[self.model][0]), say("seed {seed}", seed=self.seed)]
         if self.encoding == "rope":
             if self.rope_theta != self.card["rope_theta"]:
                 said.append(say("read with base {base}", base=number(self.rope_theta)))

@@ -44,10 +44,11 @@ def colour(name: str) -> str:
 
 
 def parameters(v: live.Values) -> Iterator[params.Parameter]:
-    """The models, and the step; it begins where the circuit appears."""
+    """The models, first one that learned to copy, and the step, first where its circuit appears."""
     names = tuple(checkpoint.names())
     labels = tuple(label(name) for name in names)
-    first = next((name for name in names if name.startswith("names-rope-500")), names[0])
+    told = (name for name in names if name.startswith("names"))
+    first = next((name for name in told if replay(name).appearance is not None), names[0])
     yield params.Choice("model", "Model", first, names, labels, "")
     yield params.Choice("beside", "Beside it", "nothing", ("nothing", *names),
                         (say("nothing"), *labels), "")  # fmt: skip

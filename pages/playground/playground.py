@@ -15,10 +15,9 @@ from posviz.figures import style
 from posviz.figures.style import number, plain_text, tokens
 from posviz.rope_scaling import Frequencies, NoScaling, RopeScaling, scaling
 from posviz.ui import live, page
+from posviz.ui.labels import METHODS
 from posviz.ui.text import complaint, say, section
 
-METHODS = {"default": "none", "linear": "PI", "ntk": "NTK", "dynamic": "dynamic NTK",
-           "yarn": "YaRN", "llama3": "Llama 3"}  # fmt: skip
 MEANINGS = {
     "default": "no scaling: the frequencies as trained",
     "linear": "position interpolation: every pair slowed by the factor",

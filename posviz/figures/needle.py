@@ -83,7 +83,8 @@ def grid(
     said = _("Share of right letters: rows are depths, columns lengths")
     return (
         f'<div class="pv-needles" role="group" aria-label="{escape(said)}" '
-        f'style="--columns:{len(columns)}">{"".join(parts)}</div>{_scale(chance, texts, lost, _)}'
+        f'data-columns="{len(columns)}" style="--columns:{len(columns)}">{"".join(parts)}</div>'
+        f"{_scale(chance, texts, lost, _)}"
     )
 
 

@@ -78,7 +78,8 @@ def tasks(name: str, folder: Path = checkpoint.TRAINED) -> list[Task]:
     found = [Task(name, part, *way) for way in ways(card["task"], card["encoding"])]
     if card["task"] == "names":
         found.append(Task(name, "first"))
-        if card["seed"] == 0:
+        family = name.rpartition("-")[0]
+        if name == min(one for one in checkpoint.names(folder) if one.startswith(f"{family}-")):
             found.append(Task(name, "sliding"))
     return found
 

@@ -22,8 +22,8 @@ from posviz.models.needle import Column
 HAYSTACKS = 8
 FACTORS = (4.0, 8.0)
 """Factors that RoPE's methods are asked with."""
-SLOPES = 0.5
-"""Multiplier that ALiBi's slopes are asked with, besides 1."""
+SLOPES = (0.5, 1.5)
+"""Multipliers that ALiBi's slopes are asked with, besides 1."""
 
 _ROPE = ("linear", "ntk", "dynamic", "yarn", "llama3")
 
@@ -35,7 +35,7 @@ def readings(encoding: str) -> Iterator[tuple[str, float]]:
         yield "dynamic", 1.0  # as it is written; its factor is not the context's
         yield from ((method, factor) for method in _ROPE for factor in FACTORS)
     if encoding in ("alibi", "rope_alibi"):
-        yield "slopes", SLOPES
+        yield from (("slopes", multiplier) for multiplier in SLOPES)
 
 
 def stored(columns: Sequence[Column]) -> dict[str, Any]:

@@ -77,7 +77,8 @@ class Reading:
     @property
     def name(self) -> str:
         """The model's; windows were measured with the first seed alone."""
-        return f"names-{self.family}-seed{0 if self.windowed else self.seed}"
+        family = f"names-{self.family}"
+        return measured.models(family)[0] if self.windowed else f"{family}-seed{self.seed}"
 
     @property
     def rotates(self) -> bool:

@@ -47,6 +47,10 @@ class Recipe:
         setting: Position encoding.
         phases: In order. Each begins where the last one left the weights.
         table_rate: Learning rate of a trained position table, against that of other vectors.
+        matrix_rate: Learning rate of the matrices.
+        vector_rate: Learning rate of everything else.
+        looks_back: Whether every head of a RoPE model begins by looking one token back, see
+            :meth:`Decoder.look_back`.
     """
 
     task: str
@@ -56,6 +60,7 @@ class Recipe:
     table_rate: float = 1.0
     matrix_rate: float = 0.018
     vector_rate: float = 0.003
+    looks_back: bool = False
 
     @property
     def steps(self) -> int:
@@ -64,8 +69,11 @@ class Recipe:
 
     def told(self) -> dict[str, Any]:
         """The recipe as plain JSON, for the card."""
-        setting = {"encoding": self.setting.encoding, "rope_theta": self.setting.rope_theta}
-        return {**asdict(self), "setting": setting}
+        told = {**asdict(self), "setting": {"encoding": self.setting.encoding,
+                                            "rope_theta": self.setting.rope_theta}}  # fmt: skip
+        if not self.looks_back:  # told of those alone that do
+            del told["looks_back"]
+        return told
 
     @property
     def hash(self) -> str:
@@ -107,8 +115,10 @@ def _names(
     *,
     phases: tuple[Phase, ...] = _phases(900),
     table_rate: float = 1.0,
+    looks_back: bool = False,
 ) -> Recipe:
-    return Recipe("names", _NAMES, Setting(encoding, rope_theta), phases, table_rate)
+    setting = Setting(encoding, rope_theta)
+    return Recipe("names", _NAMES, setting, phases, table_rate, looks_back=looks_back)
 
 
 def _copying(encoding: str) -> Recipe:
@@ -116,18 +126,20 @@ def _copying(encoding: str) -> Recipe:
     return Recipe("copying", _COPYING, Setting(encoding), phases, matrix_rate=0.01)
 
 
-_RECIPES: dict[str, tuple[Recipe, int]] = {
-    "names-rope-500": (_names("rope", 500.0, phases=_phases(2000)), 3),
-    "names-rope-10000": (_names("rope", phases=_phases(2000)), 3),
-    "names-alibi": (_names("alibi"), 3),
-    "names-sinusoidal": (_names("sinusoidal"), 2),
-    "names-t5": (_names("t5", table_rate=10.0), 2),
+# Seed 0 of base 500 read well but never learned to copy: no head came to look at what follows the
+# earlier reading. A seed is replaced for that alone, never for what it does past its training.
+_RECIPES: dict[str, tuple[Recipe, tuple[int, ...]]] = {
+    "names-rope-500": (_names("rope", 500.0, looks_back=True), (1, 2, 3)),
+    "names-rope-10000": (_names("rope", looks_back=True), (0, 1, 2)),
+    "names-alibi": (_names("alibi"), (0, 1, 2)),
+    "names-sinusoidal": (_names("sinusoidal"), (0, 1)),
+    "names-t5": (_names("t5", table_rate=10.0), (0, 1)),
     # The table hardly moves while copying is learned on its first rows; the others wait for theirs.
-    "names-learned": (_names("learned", table_rate=0.01), 2),
-    "names-none": (_names("none", phases=_phases(3000, 2)), 2),
-    "copying-rope": (_copying("rope"), 2),
-    "copying-alibi": (_copying("alibi"), 2),
-    "copying-rope_alibi": (_copying("rope_alibi"), 2),
+    "names-learned": (_names("learned", table_rate=0.01), (0, 1)),
+    "names-none": (_names("none", phases=_phases(1500, 2)), (0, 1)),
+    "copying-rope": (_copying("rope"), (0, 1)),
+    "copying-alibi": (_copying("alibi"), (0, 1)),
+    "copying-rope_alibi": (_copying("rope_alibi"), (0, 1)),
 }
 
 FAMILIES = {
@@ -140,7 +152,7 @@ FAMILIES = {
 MODELS: dict[str, tuple[Recipe, int]] = {
     f"{name}-seed{seed}": (recipe, seed)
     for name, (recipe, seeds) in _RECIPES.items()
-    for seed in range(seeds)
+    for seed in seeds
 }
 """Recipe and seed of every model of the set, by name."""
 

@@ -71,6 +71,8 @@ class Training:
     def _begin(self) -> None:
         torch.manual_seed(self.seed)
         self.model = Decoder(self.recipe.shape, self.recipe.setting)
+        if self.recipe.looks_back:
+            self.model.look_back()
         self.progress = _Progress()
         self.replay: list[NDArray[np.uint8]] = []
         self._optimizers, self._rates = _optimizers(self.model, self.recipe)

@@ -9,11 +9,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import cast
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from posviz import arrays, params
+from posviz import arrays, params, rope
 from posviz.models.positions import Positions, Setting
 
 CHUNK = 512
@@ -89,6 +90,26 @@ class Decoder(nn.Module):
         for layer, block in enumerate(self.blocks):
             x = block(x, positions, bias, start, layer, cache)
         return functional.linear(self.norm(x), self.embedding.weight)
+
+    def look_back(self) -> None:
+        """Let every head begin by looking one token back, whatever the tokens are.
+
+        For RoPE. Queries and keys get a part that does not depend on the token and whose score
+        peaks at distance 1 (:func:`posviz.rope.peaked_key`), carried by the bias of the layer norm
+        before them. A bias on scores makes near tokens weigh more from the first step on; from
+        random weights RoPE finds the token before its own late, and with some seeds not at all.
+        """
+        width, setting = self.shape.d_model, self.positions.setting
+        inv_freq = rope.inv_freq(self.positions.head_dim, setting.rope_theta)
+        with torch.no_grad():
+            for block in cast(Iterable[_Block], self.blocks):
+                bias = torch.randn(width)
+                block.norm_attention.bias.copy_(bias)
+                q, k = block.attention.qkv.weight[:width], block.attention.qkv.weight[width:-width]
+                queries = (q @ bias).view(self.shape.num_heads, -1).double().numpy()
+                keys = np.concatenate([rope.peaked_key(one, 1, inv_freq) for one in queries])
+                wanted = torch.tensor(keys, dtype=torch.float32)
+                k += torch.outer(wanted - k @ bias, bias) / (bias @ bias)
 
     def attention_rows(
         self, tokens: Tensor, queries: Tensor, positions: Positions | None = None

@@ -29,7 +29,8 @@ def tiny(task="names", encoding="rope"):
     if task == "copying":
         phases = (Phase(12, 64, 2, elsewhere=0.02),)
     shape = Shape(recipe.shape.vocab_size, 1, 16, 2, recipe.shape.max_len)
-    return replace(recipe, shape=shape, phases=phases, setting=Setting(encoding, 500.0))
+    setting, looks_back = Setting(encoding, 500.0), recipe.looks_back and encoding == "rope"
+    return replace(recipe, shape=shape, phases=phases, setting=setting, looks_back=looks_back)
 
 
 @pytest.fixture(autouse=True)
@@ -339,6 +340,7 @@ def test_the_hash_of_a_recipe_sees_everything_that_is_trained():
         replace(base, setting=replace(base.setting, rope_theta=501.0)),
         replace(base, setting=replace(base.setting, encoding="none")),
         replace(base, table_rate=2.0),
+        replace(base, looks_back=not base.looks_back),
         replace(base, matrix_rate=0.02),
         replace(base, phases=(replace(base.phases[0], elsewhere=0.2), base.phases[1])),
         replace(base, phases=(replace(base.phases[0], dialect=Dialect(0.95, 5)), base.phases[1])),

@@ -22,7 +22,7 @@ from tests.ui.test_playground import any_values, content, numbers
 @pytest.fixture(scope="module")
 def training() -> live.View:
     """The view, registered by running the page once."""
-    app = AppTest.from_file(str(ROOT / "pages/long_context/training.py")).run(timeout=30)
+    app = AppTest.from_file(str(ROOT / "pages/long_context/training.py")).run(timeout=120)
     assert not app.exception
     return live._views["training"]
 
