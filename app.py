@@ -1,12 +1,16 @@
 """posviz: see how Transformers know where a token stands. Run with ``streamlit run app.py``."""
 
-from pathlib import Path
-
 import streamlit as st
 
 from posviz.ui import live, page, text
 
 _PLAYGROUND = "pages/playground/playground.py"
+_LONG_CONTEXT = {
+    "lab": text.say("Extrapolation lab"),
+    "copying": text.say("Copying"),
+    "needle": text.say("Needle in a haystack"),
+    "training": text.say("Training replay"),
+}
 
 # Called by the server's import too: before its first call Streamlit takes the folder pages/ for
 # its old page discovery and answers the first deep link to a cold server with "Page not found".
@@ -14,18 +18,14 @@ navigation = st.navigation(
     {
         "": [
             # The landing page and its own address are the same script, so that both links work.
-            st.Page(_PLAYGROUND, title="posviz", url_path="home", default=True, visibility="hidden"),
+            st.Page(
+                _PLAYGROUND, title="posviz", url_path="home", default=True, visibility="hidden"
+            ),
             st.Page(_PLAYGROUND, title=text.say("Playground"), url_path="playground"),
         ],
         text.say("Long context"): [
             st.Page(f"pages/long_context/{name}.py", title=title, url_path=name)
-            for name, title in (
-                ("lab", text.say("Extrapolation lab")),
-                ("copying", text.say("Copying")),
-                ("needle", text.say("Needle in a haystack")),
-                ("training", text.say("Training replay")),
-            )
-            if Path(f"pages/long_context/{name}.py").exists()
+            for name, title in _LONG_CONTEXT.items()
         ],
     },
     position="top",
