@@ -49,7 +49,7 @@ class Recipe:
         table_rate: Learning rate of a trained position table, against that of other vectors.
         matrix_rate: Learning rate of the matrices.
         vector_rate: Learning rate of everything else.
-        looks_back: Whether every head of a RoPE model begins by looking one token back, see
+        looks_back: Whether a head of a RoPE model begins by looking one token back, see
             :meth:`Decoder.look_back`.
     """
 
@@ -126,11 +126,9 @@ def _copying(encoding: str) -> Recipe:
     return Recipe("copying", _COPYING, Setting(encoding), phases, matrix_rate=0.01)
 
 
-# Seed 0 of base 500 read well but never learned to copy: no head came to look at what follows the
-# earlier reading. A seed is replaced for that alone, never for what it does past its training.
 _RECIPES: dict[str, tuple[Recipe, tuple[int, ...]]] = {
-    "names-rope-500": (_names("rope", 500.0, looks_back=True), (1, 2, 3)),
-    "names-rope-10000": (_names("rope", looks_back=True), (0, 1, 2)),
+    "names-rope-500": (_names("rope", 500.0, phases=_phases(500), looks_back=True), (0, 1, 2)),
+    "names-rope-10000": (_names("rope", phases=_phases(500), looks_back=True), (0, 1, 2)),
     "names-alibi": (_names("alibi"), (0, 1, 2)),
     "names-sinusoidal": (_names("sinusoidal"), (0, 1)),
     "names-t5": (_names("t5", table_rate=10.0), (0, 1)),

@@ -7,6 +7,8 @@ that is killed and taken up again ends at the same weights, bit for bit on the s
 from __future__ import annotations
 
 import argparse
+import hashlib
+import io
 import multiprocessing
 import os
 import platform
@@ -172,12 +174,20 @@ class Training:
             "progress": asdict(self.progress),
             "replay": torch.from_numpy(np.stack(self.replay)),
         }  # fmt: skip
-        checkpoint.write_whole(self.work, lambda to: torch.save(state, to))
+        buffer = io.BytesIO()
+        torch.save(state, buffer)
+        content = buffer.getvalue()  # torch notices no changed byte, so a hash goes before
+        digest = hashlib.sha256(content).digest()
+        checkpoint.write_whole(self.work, lambda to: to.write_bytes(digest + content))
 
     def _take_up(self, work: Path) -> None:
         """Go on where a half-way state ends; begin again if it is damaged or another recipe's."""
         try:
-            state = torch.load(work, weights_only=True)
+            whole = work.read_bytes()
+            digest, content = whole[:32], whole[32:]
+            if hashlib.sha256(content).digest() != digest:
+                raise ValueError("its bytes are not those that were written")
+            state = torch.load(io.BytesIO(content), weights_only=True)
             if (state["recipe"], state["seed"]) != (self.recipe.hash, self.seed):
                 raise ValueError("it belongs to another recipe or seed")
             progress = _Progress(**state["progress"])
@@ -194,7 +204,7 @@ class Training:
 
 
 def learning_rate(step: int, steps: int) -> float:
-    """Share of the full rate: a short warm-up, flat, then down to 0 over the last 40 %."""
+    """Share of the full rate: a short warm-up, flat, then down to next to 0 over the last 40 %."""
     done = (step + 1) / steps
     return min(done / 0.03, 1.0, (1.0 - done) / 0.4 + 1e-3)
 
@@ -275,7 +285,7 @@ def train(name: str, folder: Path = checkpoint.TRAINED, work: Path = _WORK) -> s
     path = folder / f"{name}.safetensors"
     if path.exists():
         try:
-            if checkpoint.card(name, folder)["recipe_hash"] == recipe.hash:
+            if checkpoint.load(name, folder).card.get("recipe_hash") == recipe.hash:
                 return "there already"
         except params.InvalidParameterError as problem:
             print(problem, file=sys.stderr)

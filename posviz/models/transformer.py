@@ -19,6 +19,7 @@ from posviz.models.positions import Positions, Setting
 
 CHUNK = 512
 """Queries that are attended at once where a bias is added: L x L numbers per head never exist."""
+_LOOK_BACK = 7.0  # then the token before weighs about e^5 times one beside it
 
 
 @dataclass(frozen=True)
@@ -92,24 +93,28 @@ class Decoder(nn.Module):
         return functional.linear(self.norm(x), self.embedding.weight)
 
     def look_back(self) -> None:
-        """Let every head begin by looking one token back, whatever the tokens are.
+        """Let the first head of each layer begin by looking one token back, whatever is there.
 
-        For RoPE. Queries and keys get a part that does not depend on the token and whose score
-        peaks at distance 1 (:func:`posviz.rope.peaked_key`), carried by the bias of the layer norm
-        before them. A bias on scores makes near tokens weigh more from the first step on; from
-        random weights RoPE finds the token before its own late, and with some seeds not at all.
+        For RoPE. Its queries and keys get a part that does not depend on the token, carried by the
+        bias of the layer norm before them, and whose score peaks at distance 1
+        (:func:`posviz.rope.peaked_key`); fast pairs, which tell neighbours apart, have the most of
+        it. A bias on scores makes near tokens weigh more from the first step on; from random
+        weights RoPE finds the token before its own late, and with some seeds not at all.
         """
-        width, setting = self.shape.d_model, self.positions.setting
-        inv_freq = rope.inv_freq(self.positions.head_dim, setting.rope_theta)
+        width, head_dim = self.shape.d_model, self.positions.head_dim
+        inv_freq = rope.inv_freq(head_dim, self.positions.setting.rope_theta)
+        query = np.zeros(head_dim)
+        query[rope.pair_slices(head_dim, "half")[0]] = _LOOK_BACK * inv_freq
+        parts = torch.tensor(np.stack([query, rope.peaked_key(query, 1, inv_freq)])).float()
         with torch.no_grad():
             for block in cast(Iterable[_Block], self.blocks):
                 bias = torch.randn(width)
                 block.norm_attention.bias.copy_(bias)
-                q, k = block.attention.qkv.weight[:width], block.attention.qkv.weight[width:-width]
-                queries = (q @ bias).view(self.shape.num_heads, -1).double().numpy()
-                keys = np.concatenate([rope.peaked_key(one, 1, inv_freq) for one in queries])
-                wanted = torch.tensor(keys, dtype=torch.float32)
-                k += torch.outer(wanted - k @ bias, bias) / (bias @ bias)
+                for which, part in enumerate(parts):
+                    # Of the other heads the bias makes nothing, so that they begin with content.
+                    wanted = functional.pad(part, (0, width - head_dim))
+                    rows = block.attention.qkv.weight[which * width : (which + 1) * width]
+                    rows += torch.outer(wanted - rows @ bias, bias) / (bias @ bias)
 
     def attention_rows(
         self, tokens: Tensor, queries: Tensor, positions: Positions | None = None

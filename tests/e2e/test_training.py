@@ -9,7 +9,7 @@ from tests.e2e.conftest import NARROW, Visit, visit
 
 pytestmark = pytest.mark.e2e
 
-FIRST, LAST = "copying-rope-seed0", "names-rope-500-seed1"
+FIRST, LAST = "copying-rope-seed0", "names-rope-500-seed0"
 
 
 def opened(tab: Visit, path: str) -> Page:

@@ -45,7 +45,7 @@ def test_the_set_is_small():
 
 
 def test_one_model_says_again_what_it_said():
-    name = "names-rope-500-seed1"
+    name = "names-rope-500-seed0"
     assert curves.first(name) == pytest.approx(STORED["models"][name]["first"], abs=1e-3)
 
 

@@ -75,7 +75,7 @@ def test_what_an_encoding_does_not_know_is_left_aside() -> None:
     assert read.method == "default"
     windowed = Reading("rope-500", seed=1, windowed=True, rope_type="yarn", factor=8.0)
     assert windowed.method == "default"
-    assert windowed.name == "names-rope-500-seed1"
+    assert windowed.name == "names-rope-500-seed0"
 
 
 def test_a_factor_of_one_changes_nothing() -> None:
@@ -88,14 +88,14 @@ def test_the_nearest_curve_is_one_that_was_measured() -> None:
     near = Reading("rope-500", rope_type="ntk", factor=5.0, rope_theta=500.0).nearest
     assert near is not None
     assert near[:2] == ("ntk", 4.0)
-    assert near[2] is measured.curve("names-rope-500-seed1", "ntk", 4.0)
+    assert near[2] is measured.curve("names-rope-500-seed0", "ntk", 4.0)
     moved = Reading("rope-500", rope_theta=4000.0).nearest
     assert moved is not None
     assert moved[:2] == ("ntk", 8.0)
 
 
 def test_the_floor_is_one_times_itself() -> None:
-    curve = measured.curve("names-rope-500-seed1")
+    curve = measured.curve("names-rope-500-seed0")
     assert curve is not None
     over = over_floor(curve)
     assert set(over) == set(measured.LENGTHS)

@@ -126,7 +126,7 @@ def test_what_was_measured_before_is_shown_at_once(view: live.View) -> None:
     drawn = slots(view, rope_type="yarn", factor="8", seed="1")
     x, y = traces(drawn)["YaRN ×8"]
     assert x.tolist() == list(measured.LENGTHS)
-    np.testing.assert_allclose(y, perplexity("names-rope-500-seed1", "yarn", 8.0), rtol=1e-6)
+    np.testing.assert_allclose(y, perplexity("names-rope-500-seed0", "yarn", 8.0), rtol=1e-6)
     assert "measured before" in text(drawn, "perplexity:head")
     assert "measuring" not in str(drawn)
     values = view.follow({"rope_type": "yarn", "factor": "8"})
@@ -139,7 +139,7 @@ def test_a_new_setting_is_told_to_be_measured_and_the_nearest_curve_stays(view: 
     assert "YaRN ×7: measuring… (dashed: YaRN ×8)" in text(drawn, "perplexity:head")
     assert "YaRN ×7" not in traces(drawn)
     np.testing.assert_allclose(
-        traces(drawn)["YaRN ×8"][1], perplexity("names-rope-500-seed1", "yarn", 8.0), rtol=1e-6
+        traces(drawn)["YaRN ×8"][1], perplexity("names-rope-500-seed0", "yarn", 8.0), rtol=1e-6
     )
     assert text(drawn, "readout").count("…") == 4
 
@@ -155,8 +155,8 @@ def test_a_new_setting_is_measured_in_steps(view: live.View) -> None:
     assert "2 of 4 documents, measuring…" in text(steps[0], "perplexity:head")
     assert re.search(r"YaRN ×7: [\d.]+ ± [\d.]+ at 2,048 \(4 documents, [\d.]+ s\)",
                      text(steps[1], "perplexity:head"))  # fmt: skip
-    setting = evaluate.read_with("names-rope-500-seed1", "yarn", 7.0)
-    expected = evaluate.curve("names-rope-500-seed1", setting, measured.LENGTHS[:11], 4)
+    setting = evaluate.read_with("names-rope-500-seed0", "yarn", 7.0)
+    expected = evaluate.curve("names-rope-500-seed0", setting, measured.LENGTHS[:11], 4)
     x, y = traces(steps[1])["YaRN ×7"]
     assert x.tolist() == list(measured.LENGTHS[:11])
     np.testing.assert_allclose(y, expected.perplexity, rtol=1e-5)
@@ -172,7 +172,7 @@ def test_a_checkpoint_that_cannot_be_read_gets_a_sentence(
     monkeypatch.setattr(evaluate, "decoder", damaged)
     assert view.measure is not None
     (step,) = view.measure(**view.follow({"factor": "7"}))
-    assert text(content(step), "notice") == "checkpoint must be whole, got names-rope-500-seed1."
+    assert text(content(step), "notice") == "checkpoint must be whole, got names-rope-500-seed0."
 
 
 @pytest.mark.parametrize(
@@ -252,8 +252,8 @@ def test_published_curves_are_multiples_of_their_value_at_the_trained_length(
         assert y[x == 1.0] == pytest.approx([1.0])
     x, y = traces(slots(view, rope_type="linear", beside="pi-3"))["ours: PI ×4"]
     own, plain = (
-        perplexity("names-rope-500-seed1", "linear", 4.0),
-        perplexity("names-rope-500-seed1"),
+        perplexity("names-rope-500-seed0", "linear", 4.0),
+        perplexity("names-rope-500-seed0"),
     )
     at = measured.LENGTHS.index(256)
     assert y[x == 1.0] == pytest.approx([own[at] / plain[at]])
@@ -264,7 +264,7 @@ def test_published_curves_are_multiples_of_their_value_at_the_trained_length(
 
 def test_a_window_gains_nothing_and_needs_no_scaling(view: live.View) -> None:
     drawn = slots(view, reading="sliding", seed="1")
-    curve = measured.sliding("names-rope-500-seed1")
+    curve = measured.sliding("names-rope-500-seed0")
     assert curve is not None
     np.testing.assert_allclose(
         traces(drawn)["RoPE, base 500, sliding window"][1], curve.perplexity, rtol=1e-6
