@@ -9,7 +9,7 @@ from typing import Any
 
 from posviz import params
 from posviz.measured import TRAINED_LENGTH
-from posviz.models import copying, names
+from posviz.models import copying, names, stdlib
 from posviz.models.names import Dialect
 from posviz.models.positions import Setting
 from posviz.models.transformer import Shape
@@ -26,7 +26,7 @@ class Phase:
         steps: Updates.
         length: Tokens read at once.
         batch: Texts per update.
-        dialect: How the text is made; None for the copy task.
+        dialect: How the text is made; None for the other tasks.
         elsewhere: Weight of the loss where no copying is asked for, against 1 where it is.
     """
 
@@ -42,7 +42,7 @@ class Recipe:
     """A model of the set.
 
     Attributes:
-        task: ``names`` or ``copying``.
+        task: ``names``, ``copying`` or ``bytes``.
         shape: Sizes of the decoder.
         setting: Position encoding.
         phases: In order. Each begins where the last one left the weights.
@@ -106,6 +106,7 @@ def _phases(copying_steps: int, stretch: int = 1) -> tuple[Phase, ...]:
 
 
 _NAMES = Shape(names.VOCABULARY, num_layers=3, d_model=96, num_heads=3, max_len=TRAINED_LENGTH)
+_BYTES = Shape(stdlib.VOCABULARY, num_layers=3, d_model=96, num_heads=3, max_len=TRAINED_LENGTH)
 _COPYING = Shape(copying.VOCABULARY, num_layers=4, d_model=64, num_heads=4, max_len=COPY_LENGTH)
 
 
@@ -126,6 +127,11 @@ def _copying(encoding: str) -> Recipe:
     return Recipe("copying", _COPYING, Setting(encoding), phases, matrix_rate=0.01)
 
 
+def _bytes(encoding: str, *, looks_back: bool = False) -> Recipe:
+    phases = (Phase(1600, TRAINED_LENGTH, 16),)
+    return Recipe("bytes", _BYTES, Setting(encoding), phases, looks_back=looks_back)
+
+
 _RECIPES: dict[str, tuple[Recipe, tuple[int, ...]]] = {
     "names-rope-500": (_names("rope", 500.0, phases=_phases(500), looks_back=True), (0, 1, 2)),
     "names-rope-10000": (_names("rope", phases=_phases(500), looks_back=True), (0, 1, 2)),
@@ -139,6 +145,9 @@ _RECIPES: dict[str, tuple[Recipe, tuple[int, ...]]] = {
     "copying-alibi": (_copying("alibi"), (0, 1)),
     "copying-rope_alibi": (_copying("rope_alibi"), (0, 1)),
 }
+
+_OPTIONAL = {"bytes-rope": _bytes("rope", looks_back=True), "bytes-alibi": _bytes("alibi")}
+# Of no set: what they read belongs to the interpreter that runs.
 
 FAMILIES = {
     "none": "names-none", "sinusoidal": "names-sinusoidal", "learned": "names-learned",
@@ -158,9 +167,10 @@ MODELS: dict[str, tuple[Recipe, int]] = {
 def named(name: str) -> tuple[Recipe, int]:
     """Recipe and seed of the model of that name; seeds beyond the set's are further models."""
     family, _, seed = name.rpartition("-seed")
-    params.one_of("model", family, tuple(_RECIPES))
+    known = {**{name: recipe for name, (recipe, _) in _RECIPES.items()}, **_OPTIONAL}
+    params.one_of("model", family, tuple(known))
     try:
-        return _RECIPES[family][0], params.whole("seed", int(seed), 0)
+        return known[family], params.whole("seed", int(seed), 0)
     except ValueError as problem:
         if isinstance(problem, params.InvalidParameterError):
             raise

@@ -65,6 +65,14 @@ Holds: in every seed, on the same documents. Of two encodings: in every pair of 
 """
 
 
+_BEGINS = {
+    "looks_back": "The first head of each layer begins by looking one token back.",
+    "learned": "The position table begins as the sinusoidal one.",
+    "t5": "The position table begins as ALiBi's bias of each bucket.",
+}
+"""What does not begin from random numbers alone."""
+
+
 def readme(folder: Path = checkpoint.TRAINED) -> str:
     """Text of ``README.md`` for the checkpoints and the ``curves.json`` in ``folder``."""
     return _Report(folder).text()
@@ -363,12 +371,16 @@ def _recipe(recipe: dict[str, Any]) -> str:
     shape = recipe["shape"]
     phases = "; then ".join(_phase(phase) for phase in recipe["phases"])
     table = recipe["table_rate"]
+    begins = _BEGINS.get(
+        "looks_back" if recipe.get("looks_back") else recipe["setting"]["encoding"]
+    )
     return (
         f"{shape['num_layers']} layers, width {shape['d_model']}, {shape['num_heads']} heads, "
         f"{shape['vocab_size']} tokens, trained context {shape['max_len']}. "
         f"{phases}. Muon at {recipe['matrix_rate']:g} for the matrices of the layers, AdamW at "
         f"{recipe['vector_rate']:g} for the rest"
         f"{'' if table == 1.0 else f' and {table:g} times that for the position table'}."
+        f"{f' {begins}' if begins else ''}"
     )
 
 

@@ -27,7 +27,7 @@ from torch.nn.functional import cross_entropy
 from tqdm import tqdm
 
 from posviz import params
-from posviz.models import checkpoint, copying, names
+from posviz.models import checkpoint, copying, names, stdlib
 from posviz.models.recipes import COPY_LENGTH, FAMILIES, MODELS, Phase, Recipe, named
 from posviz.models.transformer import Decoder
 
@@ -36,7 +36,8 @@ MEASURE_EVERY = 25
 SAVE_EVERY = 50
 """Steps that a killed training has to repeat at most."""
 
-_WORK = Path(".training")  # half-way states; the finished ones go to posviz/trained
+WORK = Path(".training")
+"""Half-way states, and finished models that are not of the set."""
 _VALIDATION_SEED = 10**9  # no training reaches it
 
 
@@ -144,6 +145,9 @@ class Training:
         rng = np.random.default_rng((self.seed, self.progress.step))
         if self.recipe.task == "copying":
             return _copying_batch(rng, phase, int(self.progress.cap))
+        if self.recipe.task == "bytes":
+            tokens = torch.from_numpy(stdlib.windows(rng, phase.batch, phase.length))
+            return tokens, torch.ones(phase.batch, phase.length)
         assert phase.dialect is not None
         texts = [names.document(rng, phase.length, phase.dialect) for _ in range(phase.batch)]
         weights = torch.ones(phase.batch, phase.length)
@@ -162,7 +166,7 @@ class Training:
         entry["loss"] = entry["total"] if loss is None else loss
         for name, value in entry.items():
             self.progress.log.setdefault(name, []).append(round(value, 4))
-        shown = ("total", "repeated") if self.recipe.task == "names" else ("total", "accuracy")
+        shown = [name for name in ("total", "repeated", "accuracy") if name in entry]
         return " ".join(f"{name} {entry[name]:.3f}" for name in shown)
 
     def _save(self) -> None:
@@ -251,6 +255,10 @@ class _Probe:
             self._texts = torch.from_numpy(copying.batch(rng, 4, copying.symbols_in(length)))
             self.tokens = copying.batch(rng, 1, 24)[0, :-12]
             return
+        if task == "bytes":
+            self._texts = torch.from_numpy(stdlib.documents(8, 256))
+            self.tokens = stdlib.documents(1, 63)[0]
+            return
         texts = [names.document(rng, 256) for _ in range(8)]
         self._texts = torch.from_numpy(names.tokens(texts))
         self._kinds = torch.from_numpy(np.stack([names.floor(text)[1] for text in texts]))
@@ -267,6 +275,8 @@ class _Probe:
             copied = torch.from_numpy(copying.is_copied(COPY_LENGTH)[1:])
             right = (logits.argmax(-1) == wanted)[:, copied]
             return {"total": float(nats[:, copied].mean()), "accuracy": float(right.float().mean())}
+        if self.task == "bytes":
+            return {"total": float(nats.mean())}
         by_kind = {
             kind.name.lower(): float(nats[self._kinds == kind].mean()) for kind in names.Kind
         }
@@ -279,9 +289,13 @@ class _Probe:
         return np.asarray((255 * rows).round().byte().numpy())
 
 
-def train(name: str, folder: Path = checkpoint.TRAINED, work: Path = _WORK) -> str:
-    """Train the model of that name, unless its file is there already; returns what happened."""
+def train(name: str, folder: Path | None = None, work: Path = WORK) -> str:
+    """Train the model of that name, unless its file is there already; returns what happened.
+
+    It goes to the committed set, or beside the half-way states if it is of real text.
+    """
     recipe, seed = named(name)
+    folder = folder or (work if recipe.task == "bytes" else checkpoint.TRAINED)
     path = folder / f"{name}.safetensors"
     if path.exists():
         try:

@@ -15,7 +15,7 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from streamlit.testing.v1 import AppTest
 
-from posviz import params, presets
+from posviz import measured, params, presets
 from posviz.ui import live
 from tests.server import ROOT
 
@@ -163,3 +163,30 @@ def test_what_a_visitor_types_is_escaped(playground: live.View) -> None:
     app.run(timeout=30)
     assert not app.exception
     assert len(app.markdown) >= 1
+
+
+def test_the_measured_loss_stands_beside_the_geometry(playground: live.View) -> None:
+    drawn = playground.draw(**playground.follow({"rope_type": "yarn", "factor": "7"}))
+    slots = content(drawn)
+    names = [trace["name"] for trace in slots["extrapolation"]["figure"]["data"]]
+    assert names == ["no scaling", "YaRN", "measured loss"]
+    trace = slots["extrapolation"]["figure"]["data"][-1]
+    multiples, share = measured.loss_share("names-rope-500", "yarn", 8.0) or ((), ())
+    np.testing.assert_allclose(numbers(trace["x"]), multiples, rtol=1e-6)
+    np.testing.assert_allclose(numbers(trace["y"]), 100 * np.asarray(share), rtol=1e-5)
+    assert "measured loss of a tiny RoPE, 8×" in slots["extrapolation:head"]["markup"]
+
+
+def test_the_page_says_when_geometry_and_measurement_disagree(
+    playground: live.View, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def said(reach: float) -> str:
+        monkeypatch.setattr(measured, "reach", lambda *_: reach)
+        drawn = playground.draw(**playground.follow({"rope_type": "linear", "factor": "4"}))
+        return str(content(drawn)["extrapolation:head"]["markup"])
+
+    # Position interpolation by 4 meets no new angle up to 4 trained contexts.
+    assert "holds to 4× · its geometry says 4× · they agree" in said(1024.0)
+    assert "holds to 2× · its geometry says 4× · they disagree" in said(512.0)
+    assert "holds to nothing · its geometry says 4× · they disagree" in said(0.0)
+    assert "holds to 16× and more · its geometry says 4× · they disagree" in said(np.inf)
