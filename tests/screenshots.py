@@ -16,9 +16,9 @@ VIEWS = {
     "playground": ("/playground?position=12000&rope_type=yarn",
                    '[data-key="extrapolation"] .js-line'),
     "lab": ("/lab?rope_type=yarn&factor=8", '[data-key="perplexity"] .js-line'),
-    "copying": ("/copying?model=rope&rope_type=yarn", '[data-key="accuracy"] .js-line'),
-    "needle": ("/needle?cell=4", '[data-key="text"] mark'),
-    "training": ("/training", '[data-key="losses"] .js-line'),
+    "copying": ("/copying?model=rope&rope_type=yarn", '[data-key="curves"] .js-line'),
+    "needle": ("/needle?cell=4", '[data-key="answer"] td'),
+    "training": ("/training", '[data-key^="losses"] .js-line'),
 }  # fmt: skip
 SIZES = {"wide": {"width": 1440, "height": 900}, "narrow": {"width": 400, "height": 860}}
 

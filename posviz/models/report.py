@@ -32,8 +32,8 @@ _PERPLEXITY = """## Perplexity by context
 Per character, in the last quarter of each context length, everything before it read. Each number
 is the floor of the language ({floor_documents:,} documents) plus the mean excess over the floor of
 the {documents} documents that were read. Seeds side by side, seed 0 first. The standard error over
-documents is at most {near:.1%} of a perplexity up to {trained} tokens, and at most {far:.1%}
-beyond. `floor` is the best possible reader.
+documents, of models read as trained, is at most {near:.1%} of a perplexity up to {trained} tokens,
+and at most {far:.1%} beyond. `floor` is the best possible reader.
 """
 
 _SLIDING = """## Perplexity with a sliding window
@@ -290,15 +290,13 @@ class _Report:
         yield _told(where, word, ahead, open_, len(measured.models(family, self.path)))
 
     def _errors(self, trained: int) -> tuple[float, float]:
-        """Largest standard error of any perplexity, as a share of it: up to ``trained``, beyond."""
+        """Largest standard error as trained, a share of perplexity: up to ``trained``, beyond."""
         near, far = [0.0], [0.0]
         for family in self.names:
-            for method in measured.METHODS:
-                for factor in (0.5, 1.0, *measured.FACTORS):
-                    for one in self._curves(family, method, factor):
-                        inside = np.array(one.lengths) <= trained
-                        near.append(float(np.nanmax(one.error[inside])))
-                        far.append(float(np.nanmax(one.error[~inside], initial=0.0)))
+            for one in self._curves(family, "default", 1.0):
+                inside = np.array(one.lengths) <= trained
+                near.append(float(np.nanmax(one.error[inside])))
+                far.append(float(np.nanmax(one.error[~inside], initial=0.0)))
         return math.expm1(max(near)), math.expm1(max(far))
 
     def _curve(self, family: str) -> measured.Curve:
