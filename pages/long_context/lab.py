@@ -32,7 +32,7 @@ STILL = {
     "none": "The model is told no position: it can only count the tokens before it.",
 }  # fmt: skip
 READ_AT = (256, 512, 1024, 2048)
-EXERCISE, EXERCISE_FACTOR = 1024, 4.0
+EXERCISE, EXERCISE_FACTOR = 1024, 8.0
 LEAVES = 1.1  # perplexity over the floor's from which a curve has left it
 FALLS_SHORT = 0.1  # share above ALiBi, in range, from which a family is dotted
 BESIDE = tuple(

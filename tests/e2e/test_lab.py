@@ -84,13 +84,13 @@ def test_one_click_trains_short_and_tests_long(tab: Visit) -> None:
     page.get_by_role("button", name="256 → 1,024 without scaling").click()
     page.wait_for_function("location.search === '?rope_type=default'")
     expect(page.locator('[data-key="exercise"]')).to_contain_text(
-        re.compile(r"at 1,024: [\d.]+ without scaling, [\d.]+ with NTK ×4")
+        re.compile(r"at 1,024: [\d.]+ without scaling, [\d.]+ with NTK ×8")
     )
     expect(track(page, "factor")).to_be_disabled()
     page.get_by_role("button", name="… with NTK").click()
     page.wait_for_function("location.search === ''")
-    expect(typed(page, "factor")).to_have_value("4")
-    expect(page.locator('[data-key="perplexity:head"]')).to_contain_text("NTK ×4: ")
+    expect(typed(page, "factor")).to_have_value("8")
+    expect(page.locator('[data-key="perplexity:head"]')).to_contain_text("NTK ×8: ")
 
 
 def test_a_phone_needs_no_sideways_scroll_and_keeps_the_handles(tab: Visit) -> None:

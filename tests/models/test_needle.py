@@ -401,6 +401,7 @@ def test_asking_again_reads_only_models_that_changed(trained, monkeypatch) -> No
     monkeypatch.setattr(needles, "HAYSTACKS", 2)
     monkeypatch.setattr(needle, "LENGTHS", (128,))
     monkeypatch.setattr(needles, "FACTORS", ())
+    monkeypatch.setattr(needles, "SLOPES", (0.5,))
     asked: list[str] = []
     fill = needle.fill
 

@@ -53,7 +53,7 @@ def test_every_view_can_be_drawn_and_linked(copying: live.View, data: st.DataObj
 
 WRONG = {
     "model": ["", "t5"], "seed": ["99", "x"], "rope_type": ["YARN", ""], "factor": ["0.5", "17"],
-    "beta_fast": ["1", "nan"], "slope_multiplier": ["0", "5"], "length": ["64", "4096", "x"],
+    "beta_fast": ["0.5", "nan"], "slope_multiplier": ["0", "5"], "length": ["64", "4096", "x"],
     "head": ["0", "17", "1.5"],
 }  # fmt: skip
 

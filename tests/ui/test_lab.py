@@ -126,7 +126,7 @@ def test_what_was_measured_before_is_shown_at_once(view: live.View) -> None:
     drawn = slots(view, rope_type="yarn", factor="8", seed="1")
     x, y = traces(drawn)["YaRN ×8"]
     assert x.tolist() == list(measured.LENGTHS)
-    np.testing.assert_allclose(y, perplexity("names-rope-500-seed0", "yarn", 8.0), rtol=1e-6)
+    np.testing.assert_allclose(y, perplexity("names-rope-500-seed1", "yarn", 8.0), rtol=1e-6)
     assert "measured before" in text(drawn, "perplexity:head")
     assert "measuring" not in str(drawn)
     values = view.follow({"rope_type": "yarn", "factor": "8"})
@@ -197,12 +197,12 @@ def test_handles_that_do_nothing_change_nothing(view: live.View) -> None:
 
 def test_the_exercise_says_both_perplexities_and_their_order(view: live.View) -> None:
     said = text(slots(view), "exercise")
-    for method, factor in (("default", 1.0), ("ntk", 4.0)):
+    for method, factor in (("default", 1.0), ("ntk", 8.0)):
         band = measured.band("names-rope-500", method, factor)
         assert band is not None
         assert f"{math.exp(band.mean[measured.LENGTHS.index(1024)]):#.3g}" in said
-    order = measured.compare("names-rope-500", "ntk", "default", 4.0, 1024)
-    assert ("in every seed NTK ×4 is below no scaling" in said) == (order == "lower")
+    order = measured.compare("names-rope-500", "ntk", "default", 8.0, 1024)
+    assert ("in every seed NTK ×8 is below no scaling" in said) == (order == "lower")
 
 
 def test_an_order_that_seeds_contradict_is_not_claimed(
@@ -210,7 +210,7 @@ def test_an_order_that_seeds_contradict_is_not_claimed(
 ) -> None:
     monkeypatch.setattr(measured, "compare", lambda *_: "seeds disagree")
     drawn = slots(view, rope_type="yarn")
-    assert "the seeds disagree on YaRN ×4 against no scaling, NTK and Llama 3" in text(
+    assert "the seeds disagree on YaRN ×8 against no scaling, NTK and Llama 3" in text(
         drawn, "caption"
     )
     assert "every seed" not in text(drawn, "caption")
@@ -250,9 +250,9 @@ def test_published_curves_are_multiples_of_their_value_at_the_trained_length(
     for name in ("theirs: sinusoidal", "ours: ALiBi", "ours: T5 bias"):
         x, y = lines[name]
         assert y[x == 1.0] == pytest.approx([1.0])
-    x, y = traces(slots(view, rope_type="linear", beside="pi-3"))["ours: PI ×4"]
+    x, y = traces(slots(view, rope_type="linear", beside="pi-3"))["ours: PI ×8"]
     own, plain = (
-        perplexity("names-rope-500-seed0", "linear", 4.0),
+        perplexity("names-rope-500-seed0", "linear", 8.0),
         perplexity("names-rope-500-seed0"),
     )
     at = measured.LENGTHS.index(256)
