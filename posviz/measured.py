@@ -220,8 +220,9 @@ def compare(
     return "higher" if all(difference > _TIE for difference in differences) else "seeds disagree"
 
 
-SLACK = 0.1
-"""Nats that a reading may lose against the unscaled model at its trained context and still hold."""
+SLACK = math.log(2.0)
+"""Nats that a reading may lose against the unscaled model at its trained context and still hold:
+its perplexity, over the floor's, at most doubles."""
 
 
 def reach(
