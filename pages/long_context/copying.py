@@ -26,7 +26,7 @@ FAR = LENGTHS[-1]
 ROWS = (2, 6)  # at each length of a setting that is not committed, at first and then
 
 LENGTH = params.Number(
-    "length", "Length of the map", 1024, LENGTHS[0], FAR, 64, "tokens",
+    "length", "Map length", 1024, LENGTHS[0], FAR, 64, "tokens",
     "Tokens of the whole sequence whose attention is shown: row, copy and two signs.",
 )  # fmt: skip
 
