@@ -12,6 +12,7 @@ __all__ = [
     "alibi",
     "arrays",
     "attention",
+    "catalog",
     "distance",
     "extrapolation",
     "haystacks",

@@ -284,7 +284,82 @@ class Choice:
         return self.labels[self.options.index(self.check(value))]
 
 
-Parameter = Number | Choice
+@dataclass(frozen=True)
+class Text:
+    """A line that a visitor types.
+
+    Attributes:
+        name: Name in a link.
+        label: What the field says.
+        default: Text when nothing else is said.
+        longest: Characters it may have, at most.
+        help: One sentence on what it does.
+    """
+
+    name: str
+    label: str
+    default: str
+    longest: int
+    help: str
+
+    def check(self, value: Any) -> str:
+        """``value`` if it is a line of printable characters."""
+        if not isinstance(value, str) or len(value) > self.longest or not value.isprintable():
+            raise InvalidParameterError(
+                "{name} must be one line of up to {longest} printable characters, got {got}",
+                name=self.name, longest=self.longest, got=shown(value),
+            )  # fmt: skip
+        return value
+
+    def parse(self, text: str) -> str:
+        """The line, as it stands in a link."""
+        return self.check(text)
+
+    def write(self, value: str) -> str:
+        """``value`` as a link writes it."""
+        return value
+
+
+@dataclass(frozen=True)
+class Order:
+    """An order of things that a visitor can rearrange, as the indices that they came with.
+
+    Attributes:
+        name: Name in a link.
+        count: How many things there are.
+    """
+
+    name: str
+    count: int
+
+    @property
+    def default(self) -> tuple[int, ...]:
+        """The order in which they came."""
+        return tuple(range(self.count))
+
+    def check(self, value: Any) -> tuple[int, ...]:
+        """``value`` if it names each of them once."""
+        try:
+            return self.parse(self.write(value))
+        except TypeError:
+            return self.parse(value)
+
+    def parse(self, text: str) -> tuple[int, ...]:
+        """The order that ``text`` writes, as it stands in a link: ``2-0-1``."""
+        parts = str(text).split("-")
+        if sorted(parts) != sorted(map(str, range(self.count))):
+            raise InvalidParameterError(
+                "{name} must have each number from 0 to {last} once, joined by -, got {got}",
+                name=self.name, last=self.count - 1, got=shown(text),
+            )  # fmt: skip
+        return tuple(map(int, parts))
+
+    def write(self, value: tuple[int, ...]) -> str:
+        """``value`` as a link writes it."""
+        return "-".join(map(str, value))
+
+
+Parameter = Number | Choice | Text | Order
 
 POSITION = Number(
     "position", "Position", 1024, 0, 4 * 131072, 1, "tokens",

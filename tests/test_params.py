@@ -279,3 +279,33 @@ def test_an_object_of_another_class_is_refused_by_the_name_of_its_own(came):
         InvalidParameterError, match=r"^number must be an object of the class Number, got "
     ):
         params.instance("number", came, Number)
+
+
+SENTENCE = params.Text("text", "Sentence", "I hit him", 12, "Help.")
+
+
+def test_a_text_is_one_printable_line_of_limited_length():
+    for line in ("", "I hit him", "我打他", "a" * 12):
+        assert SENTENCE.parse(SENTENCE.write(line)) == line
+    for came in ("a" * 13, "a\nb", "a\x00", None, 3, ["a"]):
+        with pytest.raises(
+            InvalidParameterError, match=r"^text must be one line of up to 12 printable characters"
+        ):
+            SENTENCE.check(came)
+
+
+@given(st.permutations(range(5)))
+def test_an_order_reads_back_from_a_link(order):
+    parameter = params.Order("order", 5)
+    assert parameter.parse(parameter.write(tuple(order))) == tuple(order)
+    assert parameter.check(tuple(order)) == tuple(order)
+
+
+@pytest.mark.parametrize(
+    "came", ["", "0-1", "0-1-1", "0-1-3", "0-1-2-3", "a-b-c", "00-1-2", "-0-1-2", "²-0-1", "2 -0-1"]
+)
+def test_an_order_that_is_none_is_told(came):
+    with pytest.raises(
+        InvalidParameterError, match=r"^order must have each number from 0 to 2 once, joined by -"
+    ):
+        params.Order("order", 3).parse(came)

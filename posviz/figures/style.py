@@ -29,6 +29,12 @@ COLOURS = {
     "rope_alibi": ("#3f3fae", "#9a9af0"),
     "rope_10000": ("#3a7f8f", "#7fc4d1"),
     "measured": ("#1b1e23", "#e8eaed"),
+    "shaw": ("#9a3b3b", "#e08f8f"),
+    "transformer_xl": ("#5a6b1f", "#b9cc72"),
+    "xpos": ("#4a5fa8", "#9fb1ee"),
+    # ends of a diverging scale; its middle is the ground
+    "negative": ("#b35000", "#ff9a3d"),
+    "positive": ("#005a9c", "#4fb3ff"),
     # scaling methods
     "default": ("#5c636b", "#a4abb3"),
     "linear": ("#5f7a00", "#b5cf4a"),

@@ -26,7 +26,7 @@ import os
 import sys
 import threading
 import zlib
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -69,17 +69,34 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # the same for torch, which reads
 
 @dataclass(frozen=True)
 class Picture:
-    """What a place on the page shows: JSON for the browser and a hash that says if it changed."""
+    """What a place on the page shows: JSON for the browser and a hash that says if it changed.
+
+    Rasters, the large part, have hashes of their own: a mark that moves over a heat map leaves the
+    map as it is.
+    """
 
     json: str
     hash: int
+    rasters: tuple[tuple[str, Picture], ...] = ()
 
     @staticmethod
-    def of(content: Mapping[str, object]) -> Picture:
+    def of(
+        content: Mapping[str, object], rasters: Mapping[str, Mapping[str, object]] | None = None
+    ) -> Picture:
         """The picture with this content."""
+        parts = tuple((name, Picture.of(raster)) for name, raster in (rasters or {}).items())
         body = json.dumps(content, default=_array, separators=(",", ":"), allow_nan=False)
-        mark = zlib.crc32(body.encode())
-        return Picture(f'{{"hash":{mark},{body[1:]}', mark)
+        mark = zlib.crc32("".join([body, *(f"{name}{part.hash}" for name, part in parts)]).encode())
+        return Picture(f'{{"hash":{mark},{body[1:]}', mark, parts)
+
+    def sent(self, known: Collection[str] = ()) -> str:
+        """The JSON for a browser that has what is ``known`` by hash, and gets only its name."""
+        if str(self.hash) in known:
+            return f'{{"hash":{self.hash}}}'
+        if not self.rasters:
+            return self.json
+        parts = ",".join(f'"{name}":{part.sent(known)}' for name, part in self.rasters)
+        return f'{self.json[:-1]},"rasters":{{{parts}}}}}'
 
 
 def _array(value: Any) -> object:
@@ -98,9 +115,12 @@ def figure(plot: Mapping[str, object], alt: str) -> Picture:
     return Picture.of({"figure": {"data": plot["data"], "layout": plot["layout"]}, "alt": alt})
 
 
-def drawing(markup: str) -> Picture:
-    """SVG or HTML text as a picture; what a visitor typed must be escaped before it enters."""
-    return Picture.of({"markup": markup})
+def drawing(markup: str, rasters: Mapping[str, Mapping[str, object]] | None = None) -> Picture:
+    """SVG or HTML text as a picture; what a visitor typed must be escaped before it enters.
+
+    ``rasters`` are what its heat maps show, see ``posviz.figures.heat``.
+    """
+    return Picture.of({"markup": markup}, rasters)
 
 
 # ---------------------------------------------------------------------------------------- views
@@ -185,7 +205,7 @@ def _answer(request: Request) -> Response:
     if view is None:
         return Response('{"slots":{}}', 404, media_type="application/json")
     values = view.follow(request.query_params)
-    slots = _slots(view.draw(**values))
+    slots = _slots(view.draw(**values), request.headers.get("x-known", "").split(","))
     handles = {
         name: (values[name], parameter.high)
         for name, parameter in view.declared(values).items()
@@ -195,8 +215,8 @@ def _answer(request: Request) -> Response:
     return Response(f'{rest[:-1]},"slots":{slots}}}', media_type="application/json")
 
 
-def _slots(drawn: dict[str, Picture]) -> str:
-    return "{" + ",".join(f'"{key}":{one.json}' for key, one in drawn.items()) + "}"
+def _slots(drawn: dict[str, Picture], known: Collection[str] = ()) -> str:
+    return "{" + ",".join(f'"{key}":{one.sent(known)}' for key, one in drawn.items()) + "}"
 
 
 # ---------------------------------------------------------------------------------- measuring
@@ -282,6 +302,7 @@ _SLIDER = _component("slider")
 _MARKUP = _component("markup")
 _CHART = _component("chart")
 _COPY_LINK = _component("copyLink")
+_TEXT_FIELD = _component("textField")
 
 
 def anchor(view: View, values: Values) -> None:
@@ -368,6 +389,43 @@ def slider(
     return value
 
 
+def text_field(
+    label: str,
+    value: str,
+    *,
+    key: str,
+    longest: int,
+    view: View,
+    help: str = "",
+    on_change: Callable[[str], None] | None = None,
+) -> None:
+    """A line of text that the view's pictures follow while it is typed.
+
+    Args:
+        label: What it says.
+        value: The text, when it is new or changed by other means.
+        key: The parameter's name.
+        longest: Characters that it takes.
+        view: View whose pictures follow it.
+        help: Sentence shown on hover.
+        on_change: Called with the text when the visitor has finished it.
+    """
+    name = f"{view.name}:{key}"
+
+    def changed() -> None:
+        if on_change:
+            on_change(st.session_state[name]["value"])
+
+    _TEXT_FIELD(
+        key=name,
+        data={
+            "name": key, "label": label, "value": value, "longest": longest, "help": help,
+            "view": view.name,
+        },
+        on_value_change=changed,
+    )  # fmt: skip
+
+
 def chart(
     plot: Mapping[str, object] | Picture,
     *,
@@ -401,11 +459,13 @@ def svg(
 
     Args:
         markup: The text, or a picture of it. An element with ``data-set="NAME=VALUE"`` sets the
-            view's parameter when it is clicked.
+            view's parameter when it is clicked; the elements with ``data-item`` within one with
+            ``data-order="NAME"`` are dragged, or moved by arrow keys, into another order, which is
+            the parameter's value; a heat map sets its axes' handles.
         key: Its name; with a view, the name of its picture.
         height: Least height in pixels, if it should keep its place.
         view: View that it belongs to.
-        on_choose: Called with name and value after such a click.
+        on_choose: Called with name and value after that.
     """
     picture = markup if isinstance(markup, Picture) else drawing(markup)
     _place(_MARKUP, picture, key, height, view, on_choose)
@@ -423,7 +483,8 @@ def _place(
 
     def chosen() -> None:
         if on_choose:
-            on_choose(*st.session_state[name]["chosen"].split("=", 1))
+            for said in st.session_state[name]["chosen"].split("&"):
+                on_choose(*said.split("=", 1))
 
     component(
         key=name,
@@ -431,7 +492,7 @@ def _place(
             "key": key,
             "height": height,
             "view": view.name if view else None,
-            "payload": json.loads(picture.json),
+            "payload": json.loads(picture.sent()),
         },
         on_chosen_change=chosen,
     )

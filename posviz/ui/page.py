@@ -6,15 +6,17 @@ handle writes there, so that a link, a reload and a return from another page mea
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any, Literal
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
-from posviz.figures import style
-from posviz.params import Choice, Number, Parameter
+from posviz import catalog
+from posviz.figures import cards, style
+from posviz.params import Choice, Number, Parameter, Text
 from posviz.ui import live, text
 
 Width = int | Literal["stretch", "content"]
@@ -115,7 +117,7 @@ def picture(
     else:
         live.svg(
             drawn, key=name, height=height, view=view,
-            on_choose=lambda chosen, value: write(view, chosen, int(value)),
+            on_choose=lambda chosen, value: write(view, chosen, value),
         )  # fmt: skip
 
 
@@ -173,3 +175,78 @@ def _chosen(view: live.View, parameter: Parameter, key: str, resets: bool) -> No
     chosen = st.session_state[key]
     if chosen is not None:  # a segment clicked again lets go of itself
         write(view, parameter.name, chosen, only=resets)
+
+
+def text_field(view: live.View, parameter: Parameter, value: str) -> None:
+    """A line of text that the pictures follow while it is typed."""
+    assert isinstance(parameter, Text)
+    live.text_field(
+        text.say(parameter.label), value, key=parameter.name, longest=parameter.longest,
+        help=text.say(parameter.help), view=view,
+        on_change=lambda typed: write(view, parameter.name, typed),
+    )  # fmt: skip
+
+
+class Sheet:
+    """One run of a page: its values, its pictures, and each part put in its place by name.
+
+    Built at the top of the page's fragment, where it also says what the link could not mean.
+    """
+
+    def __init__(self, view: live.View) -> None:
+        self.view = view
+        self.values = values(view)
+        self.declared = view.declared(self.values)
+        self.drawn = view.draw(**self.values)
+        complaints(view)
+
+    def choices(self) -> DeltaGenerator:
+        """The row for choices, on top."""
+        return st.container(key="pv-choices", horizontal=True, vertical_alignment="top")
+
+    def handles(self, *names: str, play: Collection[str] = ()) -> None:
+        """The sliders in one row that stays in view; those in ``play`` have a button to run."""
+        with st.container(key="pv-handles", horizontal=True, gap="medium"):
+            for name in names:
+                self.handle(name, play=name in play)
+
+    def handle(self, name: str, **more: Any) -> None:
+        """One slider; with a picture called ``note:NAME``, that stands below it."""
+        note = self.drawn.get(f"note:{name}")
+        handle(self.view, self.declared[name], self.values[name], note=note, **more)
+
+    def choice(self, name: str, **more: Any) -> None:
+        """One choice."""
+        choice(self.view, self.declared[name], self.values[name], **more)
+
+    def text_field(self, name: str) -> None:
+        """One line of text."""
+        text_field(self.view, self.declared[name], self.values[name])
+
+    def show(self, name: str, *, heading: bool = True, **more: Any) -> None:
+        """One picture in its place, under the picture ``NAME:head`` if there is one."""
+        if heading and f"{name}:head" in self.drawn:
+            picture(self.view, f"{name}:head", self.drawn[f"{name}:head"])
+        picture(self.view, name, self.drawn[name], **more)
+
+    def link(self) -> None:
+        """The button that copies the view's address."""
+        live.copy_link(self.view)
+
+    def anchor(self) -> None:
+        """Tells the browser the state; last on the page."""
+        live.anchor(self.view, self.values)
+
+
+def scorecard(name: str) -> None:
+    """How an encoding of the catalog answers the four questions."""
+    st.html(cards.scorecard(catalog.get(name), text.say))
+
+
+def see_also(links: Sequence[tuple[str, str]]) -> None:
+    """Where else it can be seen: pairs of an address within the app and what is there."""
+    told = "".join(
+        f'<a href="{escape(address)}" target="_self">{escape(label)}</a>'
+        for address, label in links
+    )
+    st.html(f'<p class="pv-see">{text.say("See it elsewhere")}: {told}</p>')

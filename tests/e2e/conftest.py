@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, sync_playwright
 
 from tests.browser import launch
 from tests.server import posviz
@@ -15,8 +15,10 @@ NARROW = {"width": 400, "height": 860}
 
 @pytest.fixture(scope="session")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with posviz(tmp_path_factory.mktemp("server") / "log") as started:
+    log = tmp_path_factory.mktemp("server") / "log"
+    with posviz(log) as started:
         yield started
+    assert "Traceback" not in log.read_text()
 
 
 @pytest.fixture(scope="session")
@@ -51,6 +53,47 @@ class Visit:
             self.page.wait_for_selector(f'[data-key="{key}"] .js-line', state="attached")
         self.page.wait_for_function("document.querySelectorAll('.pv-slider').length >= 7")
         return self.page
+
+    def go(self, path: str, *keys: str) -> Page:
+        """Opens a page and waits for its handles and for the pictures ``keys``."""
+        self.page.goto(self.address + path)
+        for key in keys:
+            drawn = f'[data-key="{key}"]:is(:has(.js-line, svg, p, canvas, button, table))'
+            self.page.wait_for_selector(drawn, state="attached")
+        self.page.wait_for_selector(".pv-slider", state="attached")
+        return self.page
+
+    def handle(self, name: str) -> Locator:
+        return self.page.locator(f'.pv-slider[data-name="{name}"] input[type=range]')
+
+    def press(self, name: str, key: str) -> None:
+        """A key on a handle, until the address says so or is what it was."""
+        self.handle(name).press(key)
+        self.page.wait_for_timeout(450)
+
+    def drag(self, name: str, start: float, end: float, steps: int = 12) -> None:
+        """Drags a handle from one share of its track to another, a step each 30 ms."""
+        box = self.handle(name).bounding_box()
+        assert box, name
+        y = box["y"] + box["height"] / 2
+        # The middle of the thumb stands half a thumb within the ends.
+        at = [box["x"] + 8 + share * (box["width"] - 16) for share in (start, end)]
+        self.page.mouse.move(at[0], y)
+        self.page.mouse.down()
+        for step in range(1, steps + 1):
+            self.page.mouse.move(at[0] + (at[1] - at[0]) * step / steps, y)
+            self.page.wait_for_timeout(30)
+        self.page.mouse.up()
+
+    def text(self, key: str) -> Locator:
+        """The picture of that name, for ``expect(...).to_contain_text``."""
+        return self.page.locator(f'[data-key="{key}"]')
+
+    def fits(self) -> None:
+        """No sideways scroll."""
+        width = self.page.viewport_size
+        assert width
+        assert self.page.evaluate("document.documentElement.scrollWidth") <= width["width"]
 
 
 def visit(browser: Browser, address: str, **context: object) -> Iterator[Visit]:

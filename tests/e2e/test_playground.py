@@ -102,31 +102,29 @@ def test_handles_and_pictures_are_in_view_without_scrolling(tab: Visit) -> None:
 
 # The head's slope moves ALiBi's curves and the slope among the readouts beneath the clocks; the
 # pair and the shift belong to the clocks and the readouts alone.
-@pytest.mark.parametrize(
-    ("handle", "pictures"),
-    [(name, PICTURES) for name in HANDLES[:4]]
-    + [("head", ["lamps", *PICTURES[1:]]), ("pair", ["rotations"]), ("shift", ["lamps"])],
-)
-def test_all_pictures_follow_while_a_handle_is_dragged(
-    tab: Visit, handle: str, pictures: list[str]
-) -> None:
+FOLLOW = {name: PICTURES for name in HANDLES[:4]} | {
+    "head": ["lamps", *PICTURES[1:]], "pair": ["rotations"], "shift": ["lamps"],
+}  # fmt: skip
+
+
+def test_all_pictures_follow_while_a_handle_is_dragged(tab: Visit) -> None:
     page = tab.open("/playground?position=12000&head=28")
-    x, y = grip(page, handle)
-    page.mouse.move(x, y)
-    page.mouse.down()
-    page.mouse.move(x - 4, y)
-    page.wait_for_timeout(400)
-    page.evaluate(WATCH, pictures)
-    for step in range(90):  # 3 s, 30 moves a second, to and fro over 90 pixels
-        page.mouse.move(x - 4 - 90 * (1 - abs(step % 60 / 30 - 1)), y)
-        page.wait_for_timeout(1000 / 30)
-    watch = page.evaluate("watch.on = false, watch")
-    page.mouse.up()
-    seconds = 3.0
-    # The head has 32 values, so it cannot change oftener than the mouse passes one.
-    least = 10 if handle != "head" else 4
-    assert min(watch["changes"]) / seconds >= least, watch
-    assert watch["blank"] == watch["faded"] == watch["moved"] == 0, watch
+    for handle, pictures in FOLLOW.items():
+        x, y = grip(page, handle)
+        page.mouse.move(x, y)
+        page.mouse.down()
+        page.mouse.move(x - 4, y)
+        page.wait_for_timeout(400)
+        page.evaluate(WATCH, pictures)
+        for step in range(45):  # 1.5 s, 30 moves a second, to and fro over 90 pixels
+            page.mouse.move(x - 4 - 90 * (1 - abs(step % 60 / 30 - 1)), y)
+            page.wait_for_timeout(1000 / 30)
+        watch = page.evaluate("watch.on = false, watch")
+        page.mouse.up()
+        # The head has 32 values, so it cannot change oftener than the mouse passes one.
+        least = 10 if handle != "head" else 4
+        assert min(watch["changes"]) / 1.5 >= least, (handle, watch)
+        assert watch["blank"] == watch["faded"] == watch["moved"] == 0, (handle, watch)
 
 
 def test_a_release_puts_the_value_into_the_link_and_leaves_no_history(tab: Visit) -> None:
@@ -160,22 +158,23 @@ def test_plotly_draws_the_value_that_stays(tab: Visit) -> None:
     assert slope == pytest.approx(2 ** (-21 / 4), rel=1e-5)
 
 
-@pytest.mark.parametrize(
-    ("handle", "low", "high"),
-    [("position", "0", "32,768"), ("rope_theta", "10", "1,000,000,000"), ("head_dim", "2", "256"),
-     ("factor", "1", "64"), ("head", "1", "32"), ("pair", "0", "63"), ("shift", "0", "100,000")],
-)  # fmt: skip
-def test_keys_reach_both_ends_and_every_picture_stays(
-    tab: Visit, handle: str, low: str, high: str
-) -> None:
+ENDS = {
+    "position": ("0", "32,768"), "rope_theta": ("10", "1,000,000,000"), "head_dim": ("2", "256"),
+    "factor": ("1", "64"), "head": ("1", "32"), "pair": ("0", "63"), "shift": ("0", "100,000"),
+}  # fmt: skip
+
+
+def test_keys_reach_both_ends_and_every_picture_stays(tab: Visit) -> None:
     page = tab.open()
-    track(page, handle).focus()
-    for key, end in (("Home", low), ("End", high)):
-        page.keyboard.press(key)
-        expect(typed(page, handle)).to_have_value(end)
-        page.wait_for_function(f"location.search.includes('{handle}={end.replace(',', '')}')")
-        for picture in PICTURES:
-            expect(page.locator(f'[data-key="{picture}"] svg').first).to_be_visible()
+    # The dimension last: its ends take pairs away from the handle of the pair.
+    for handle in sorted(ENDS, key="head_dim".__eq__):
+        track(page, handle).focus()
+        for key, end in zip(("Home", "End"), ENDS[handle], strict=True):
+            page.keyboard.press(key)
+            expect(typed(page, handle)).to_have_value(end)
+            page.wait_for_function(f"location.search.includes('{handle}={end.replace(',', '')}')")
+            for picture in PICTURES:
+                expect(page.locator(f'[data-key="{picture}"] svg').first).to_be_visible()
     expect(page.get_by_text("Traceback")).to_have_count(0)
 
 
@@ -200,22 +199,20 @@ def test_a_number_can_be_typed_and_a_wrong_one_is_told(tab: Visit) -> None:
     expect(typed(page, "rope_theta")).to_have_value("1,000,000")
 
 
-@pytest.mark.parametrize(
-    ("handle", "text", "says"),
-    [("factor", "1,5", "got 1,5"), ("head_dim", "3", "in steps of 2, got 3"),
-     ("position", "12.7", "got 12.7"), ("position", "0x10", "got 0x10"), ("position", "$&", "$&")],
-)  # fmt: skip
-def test_what_is_no_value_is_not_bent_into_one(
-    tab: Visit, handle: str, text: str, says: str
-) -> None:
+def test_what_is_no_value_is_not_bent_into_one(tab: Visit) -> None:
     page = tab.open()
-    typed(page, handle).fill(text)
-    page.keyboard.press("Enter")
-    problem = page.locator(f'[data-name="{handle}"] [role=alert]')
-    expect(problem).to_contain_text(says)
-    track(page, handle).focus()
-    page.keyboard.press("ArrowRight")
-    expect(problem).to_have_count(0)
+    for handle, text, says in (
+        ("factor", "1,5", "got 1,5"), ("head_dim", "3", "in steps of 2, got 3"),
+        ("position", "12.7", "got 12.7"), ("position", "0x10", "got 0x10"),
+        ("position", "$&", "$&"),
+    ):  # fmt: skip
+        typed(page, handle).fill(text)
+        page.keyboard.press("Enter")
+        problem = page.locator(f'[data-name="{handle}"] [role=alert]')
+        expect(problem).to_contain_text(says)
+        track(page, handle).focus()
+        page.keyboard.press("ArrowRight")
+        expect(problem).to_have_count(0)
 
 
 def test_a_value_told_twice_counts_twice(tab: Visit) -> None:
@@ -304,25 +301,21 @@ def test_switches_change_the_picture_and_the_link(tab: Visit) -> None:
     expect(readout(page, "attention factor on cos and sin")).to_contain_text("1.208")
 
 
+# What the parameters say of each wrong value is tested without a browser.
 WRONG = {
     "head_dim=7": "head_dim must be even, because its dimensions rotate in pairs, got 7",
-    "rope_theta=1": "rope_theta must be a number from 10 to 1,000,000,000, got 1",
-    "factor=nan": "factor must be a number from 1 to 64, got nan",
-    "position=99999999": "position must be a whole number from 0 to 32,768, got 99,999,999",
-    "rope_type=magic": "rope_type must be one of default, linear, ntk, dynamic, yarn, llama3",
-    "model=GPT-9": "model must be one of Llama-3.1-8B-Instruct",
     "positon=5": "'positon' is not a parameter of this page",
     "position=%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E": "got '<img src=x onerror=alert(1)>'",
 }
 
 
-@pytest.mark.parametrize("link", WRONG)
-def test_a_wrong_link_gets_a_sentence_and_the_default(tab: Visit, link: str) -> None:
-    page = tab.open(f"/playground?{link}&pair=5")
-    expect(page.get_by_text(WRONG[link])).to_be_visible()
-    expect(page.get_by_text("Traceback")).to_have_count(0)
-    expect(page.locator(".pv-enlarged")).to_contain_text("Pair 5")  # the rest of the link counts
-    page.wait_for_function("location.search === '?pair=5'")
+def test_a_wrong_link_gets_a_sentence_and_the_default(tab: Visit) -> None:
+    for link, sentence in WRONG.items():
+        page = tab.open(f"/playground?{link}&pair=5")
+        expect(page.get_by_text(sentence)).to_be_visible()
+        expect(page.get_by_text("Traceback")).to_have_count(0)
+        expect(page.locator(".pv-enlarged")).to_contain_text("Pair 5")  # the rest counts
+        page.wait_for_function("location.search === '?pair=5'")
 
 
 def test_a_method_that_cannot_be_says_why(tab: Visit) -> None:

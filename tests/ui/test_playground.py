@@ -16,6 +16,7 @@ from starlette.testclient import TestClient
 from streamlit.testing.v1 import AppTest
 
 from posviz import measured, params, presets
+from posviz.figures import heat
 from posviz.ui import live
 from tests.server import ROOT
 
@@ -23,7 +24,7 @@ CHARTS = ("attention", "extrapolation")
 
 
 def content(drawn: dict[str, live.Picture]) -> dict[str, Any]:
-    return {key: json.loads(one.json) for key, one in drawn.items()}
+    return {key: json.loads(one.sent()) for key, one in drawn.items()}
 
 
 def numbers(array: dict[str, str]) -> np.ndarray:
@@ -36,6 +37,13 @@ def any_values(draw: Any, view: live.View) -> live.Values:
     for parameter in view.parameters(values):
         if isinstance(parameter, params.Choice):
             values[parameter.name] = draw(st.sampled_from(parameter.options))
+            continue
+        if isinstance(parameter, params.Text):
+            typed = st.text(max_size=parameter.longest).filter(str.isprintable)
+            values[parameter.name] = draw(st.one_of(st.just(parameter.default), typed))
+            continue
+        if isinstance(parameter, params.Order):
+            values[parameter.name] = tuple(draw(st.permutations(parameter.default)))
             continue
         low, high, step = parameter.low, parameter.high, parameter.step
         if parameter.is_whole:
@@ -142,6 +150,27 @@ def test_the_route_answers_with_the_page_s_own_pictures(playground: live.View) -
     assert client.get("/live/view/nowhere").status_code == 404
     assert client.get("/live/static/live.js").status_code == 200
     assert client.get("/plotly/plotly.min.js").status_code == 200
+
+
+def test_the_route_names_what_the_browser_has_and_sends_the_rest(playground: live.View) -> None:
+    client = TestClient(Starlette(routes=live.ROUTES))
+    first = client.get("/live/view/playground").json()["slots"]
+    known = ",".join(str(slot["hash"]) for slot in first.values())
+    moved = client.get("/live/view/playground?head=4", headers={"X-Known": known}).json()["slots"]
+    assert moved["rotations"] == {"hash": first["rotations"]["hash"]}
+    assert "figure" in moved["attention"]
+
+
+def test_a_raster_is_sent_once_while_marks_move_over_it() -> None:
+    rasters = {"map": heat.raster(np.zeros((2, 2)), -1, 1)}
+    first, moved = (live.drawing(mark, rasters) for mark in ("<i>1</i>", "<i>2</i>"))
+    other = live.drawing("<i>1</i>", {"map": heat.raster(np.ones((2, 2)), -1, 1)})
+    assert len({first.hash, moved.hash, other.hash}) == 3
+    raster = json.loads(first.sent())["rasters"]["map"]
+    sent = json.loads(moved.sent({str(first.hash), str(raster["hash"])}))
+    assert sent["markup"] == "<i>2</i>"
+    assert sent["rasters"] == {"map": {"hash": raster["hash"]}}
+    assert json.loads(moved.sent({str(moved.hash)})) == {"hash": moved.hash}
 
 
 @pytest.mark.parametrize("query", ["position=abc", "head_dim=7", "factor=nan", "model=x", "a=b"])

@@ -14,6 +14,7 @@ class View {
     this.moved = new Map(); // name -> value that Streamlit has not taken up yet
     this.moving = new Set(); // handles in motion
     this.slots = new Map(); // key -> function that draws a payload
+    this.pictures = new Map(); // key -> picture in that place
     this.handles = new Map(); // name -> slider
     this.busy = this.dirty = false;
     this.measures = false;
@@ -26,7 +27,7 @@ class View {
   adopt({ address, measures }) {
     this.measures = measures;
     for (const name of this.moved.keys())
-      if (![...this.moving].some((handle) => handle.data.name === name)) this.moved.delete(name);
+      if (![...this.moving].some((handle) => handle.names.includes(name))) this.moved.delete(name);
     const changed = address !== this.address;
     this.address = address;
     this.measureSoon();
@@ -46,6 +47,7 @@ class View {
 
   set(name, value) {
     this.moved.set(name, String(value));
+    this.handles.get(name)?.follow?.(value);
     this.ask();
     this.measureSoon();
   }
@@ -84,6 +86,11 @@ class View {
     }
   }
 
+  // Hashes of what stands on the page; the server need not send it again.
+  *known() {
+    for (const one of this.pictures.values()) yield* one.known();
+  }
+
   // Pictures of the fast route; where the slow one has answered the same question, its own.
   draw(slots) {
     const better = this.measured.query === this.query ? this.measured.slots : {};
@@ -97,7 +104,8 @@ class View {
     this.dirty = false;
     let answer = null;
     try {
-      const response = await fetch(here(`live/view/${this.name}?${this.query}`));
+      const headers = { "X-Known": [...this.known()].join(",") };
+      const response = await fetch(here(`live/view/${this.name}?${this.query}`), { headers });
       if (response.ok) answer = await response.json();
     } catch {
       // the server is away; Streamlit shows that it reconnects
@@ -209,6 +217,7 @@ class Slider {
   update({ data, setStateValue, setTriggerValue }) {
     const fresh = !this.data || data.value !== this.data.value || data.high !== this.data.high;
     this.data = data;
+    this.names = [data.name];
     // A trigger is told each time; a state only when it differs from the last one told.
     const tell = data.view ? setTriggerValue : setStateValue;
     this.report = (value) => tell("value", value);
@@ -246,6 +255,11 @@ class Slider {
     if (this.held || (value === this.value && high === this.scale.high)) return;
     this.scale.high = high;
     this.show(value);
+  }
+
+  // Something else than the handle set its value: a clock, a heat map.
+  follow(value) {
+    if (!this.held && Number(value) !== this.value) this.show(Number(value));
   }
 
   show(value) {
@@ -393,55 +407,299 @@ function picture(component, className, draw) {
   let one = pictures.get(parent);
   if (!one) {
     parent.insertAdjacentHTML("beforeend", `<div class="${className}"></div>`);
-    one = { host: parent.lastElementChild, drawn: null, theme: null };
+    one = { host: parent.lastElementChild, drawn: null, theme: null, known: () => known(one) };
     pictures.set(parent, one);
     one.host.dataset.key = data.key;
     one.host.style.minHeight = data.height ? `${data.height}px` : "";
   }
   one.report = (chosen) => setTriggerValue("chosen", chosen);
-  const update = (payload) => {
+  const view = data.view ? viewOf(data.view) : null;
+  const update = (sent) => {
+    const payload = complete(one, sent);
+    if (!payload) return view?.ask(); // what it rests on was drawn over in the meantime
     if (payload.hash === one.drawn && one.theme === theme()) return;
     one.drawn = payload.hash;
     one.theme = theme();
+    one.payload = payload;
     draw(one, payload);
   };
-  const view = data.view ? viewOf(data.view) : null;
   one.view = view;
   view?.slots.set(data.key, update);
+  view?.pictures.set(data.key, one);
   const own = { [data.key]: data.payload };
   if (!view) update(data.payload);
   else if (view.still || one.drawn === null || one.theme !== theme()) view.draw(own);
 }
 
+function known({ payload }) {
+  if (!payload) return [];
+  return [payload.hash, ...Object.values(payload.rasters ?? {}).map(({ hash }) => hash)];
+}
+
+// A payload with what the server left out because it is here already; null if it is not.
+function complete({ payload: old }, sent) {
+  if (sent.hash === old?.hash) return old;
+  if (sent.markup === undefined && !sent.figure) return null;
+  for (const [name, raster] of Object.entries(sent.rasters ?? {})) {
+    if (raster.cells !== undefined) continue;
+    const same = Object.values(old?.rasters ?? {}).find(({ hash }) => hash === raster.hash);
+    if (!same) return null;
+    sent.rasters[name] = same;
+  }
+  return sent;
+}
+
 export function markup(component) {
   picture(component, "pv-markup", (one, payload) => {
-    const active = one.host.getRootNode().activeElement;
-    const focused = one.host.contains(active) ? active.dataset.set : null;
-    one.host.innerHTML = payload.markup;
-    if (focused) one.host.querySelector(`[data-set="${focused}"]`)?.focus();
-    if (!one.listening) {
-      one.listening = true;
-      one.host.addEventListener("keydown", (event) => {
-        // In a grid of data-columns, up and down go by rows.
-        const row = Number(event.target.closest("[data-columns]")?.dataset.columns ?? 1);
-        const step = { ArrowRight: 1, ArrowDown: row, ArrowLeft: -1, ArrowUp: -row }[event.key];
-        const at = step && event.target.closest("[data-set]");
-        if (!at) return;
-        event.preventDefault();
-        const all = [...one.host.querySelectorAll("[data-set]")];
-        const next = all[all.indexOf(at) + step];
-        next?.focus();
-        next?.click();
-      });
-      one.host.addEventListener("click", (event) => {
-        const chosen = event.target.closest("[data-set]")?.dataset.set;
-        if (!chosen) return;
-        one.view?.set(...chosen.split("="));
-        one.report(chosen);
-      });
-    }
+    const { host } = one;
+    const active = host.getRootNode().activeElement;
+    const { set, item } = host.contains(active) ? active.dataset : {};
+    const painted = [...host.querySelectorAll("canvas")];
+    host.innerHTML = payload.markup;
+    for (const canvas of host.querySelectorAll("canvas")) paint(canvas, payload, painted);
+    if (set) host.querySelector(`[data-set="${set}"]`)?.focus();
+    if (item) host.querySelector(`[data-item="${item}"]`)?.focus();
+    sayCell(one);
+    if (!one.listening) listen(one);
   });
 }
+
+function listen(one) {
+  one.listening = true;
+  const { host } = one;
+  host.addEventListener("keydown", (event) => {
+    const item = event.target.closest("[data-item]");
+    if (item) return moveItem(one, item, event);
+    // In a grid of data-columns, up and down go by rows.
+    const row = Number(event.target.closest("[data-columns]")?.dataset.columns ?? 1);
+    const step = { ArrowRight: 1, ArrowDown: row, ArrowLeft: -1, ArrowUp: -row }[event.key];
+    const at = step && event.target.closest("[data-set]");
+    if (!at) return;
+    event.preventDefault();
+    const all = [...host.querySelectorAll("[data-set]")];
+    const next = all[all.indexOf(at) + step];
+    next?.focus();
+    next?.click();
+  });
+  host.addEventListener("click", (event) => {
+    const chosen = event.target.closest("[data-set]")?.dataset.set;
+    if (!chosen) return;
+    one.view?.set(...chosen.split("="));
+    one.report(chosen);
+  });
+  // Dragging within the picture. Its elements are replaced while one drags, the host is not.
+  host.addEventListener("pointerdown", (event) => {
+    if (event.button) return;
+    const canvas = event.target.closest(".pv-heat-plot")?.querySelector("canvas");
+    const item = event.target.closest("[data-item]");
+    const { raster: map, row, column } = canvas?.dataset ?? {};
+    if (item) one.drag = { item: item.dataset.item, names: [item.parentElement.dataset.order] };
+    else if (row || column) one.drag = { map, names: [row, column] };
+    else return;
+    one.view?.moving.add(one.drag);
+    host.setPointerCapture(event.pointerId);
+    if (item) item.focus();
+    event.preventDefault();
+    dragTo(one, event);
+  });
+  host.addEventListener("pointermove", (event) => {
+    one.pointer = [event.clientX, event.clientY];
+    if (one.drag) dragTo(one, event);
+    sayCell(one);
+  });
+  host.addEventListener("pointerleave", () => {
+    one.pointer = null;
+    sayCell(one);
+  });
+  const drop = () => {
+    if (!one.drag) return;
+    one.view?.moving.delete(one.drag);
+    if (one.drag.said) one.report(one.drag.said);
+    one.drag = null;
+  };
+  host.addEventListener("pointerup", drop);
+  host.addEventListener("pointercancel", drop);
+}
+
+function dragTo(one, { clientX: x, clientY: y }) {
+  const { drag, host, view } = one;
+  const set = (pairs) => {
+    const said = pairs.map((pair) => pair.join("=")).join("&");
+    if (said === drag.said) return;
+    drag.said = said;
+    for (const pair of pairs) view?.set(...pair);
+  };
+  if (drag.item !== undefined) {
+    const items = [...host.querySelectorAll("[data-item]")];
+    const from = items.findIndex((other) => other.dataset.item === drag.item);
+    const to = items.findIndex((other) => {
+      const { left, right, top, bottom } = other.getBoundingClientRect();
+      return x >= left && x <= right && y >= top && y <= bottom;
+    });
+    if (to < 0 || to === from) return;
+    set([[drag.names[0], reordered(items, from, to)]]);
+    items[to][to > from ? "after" : "before"](items[from]);
+    return;
+  }
+  const canvas = host.querySelector(`canvas[data-raster="${drag.map}"]`);
+  const cell = cellAt(canvas, x, y, true);
+  const { row, column, firstRow, firstColumn } = canvas.dataset;
+  const pairs = [];
+  if (row) pairs.push([row, cell.row + Number(firstRow)]);
+  if (column) pairs.push([column, cell.column + Number(firstColumn)]);
+  set(pairs);
+}
+
+const reordered = (items, from, to) => {
+  const order = items.map((other) => other.dataset.item);
+  order.splice(to, 0, ...order.splice(from, 1));
+  return order.join("-");
+};
+
+function moveItem(one, item, event) {
+  const items = [...one.host.querySelectorAll("[data-item]")];
+  const from = items.indexOf(item);
+  const last = items.length - 1;
+  const to = { ArrowLeft: from - 1, ArrowUp: from - 1, ArrowRight: from + 1, ArrowDown: from + 1, Home: 0, End: last }[event.key];
+  if (to === undefined) return;
+  event.preventDefault();
+  if (to < 0 || to > last || to === from) return;
+  const pair = [item.parentElement.dataset.order, reordered(items, from, to)];
+  items[to][to > from ? "after" : "before"](item);
+  item.focus();
+  one.view?.set(...pair);
+  clearTimeout(one.telling); // Streamlit hears of it once the keys rest
+  one.telling = setTimeout(() => one.report(pair.join("=")), 250);
+}
+
+// ------------------------------------------------------------------------------- heat maps
+
+// A canvas with one pixel per cell. One that shows the same in the same colours is kept.
+function paint(canvas, { rasters }, painted) {
+  const { raster: name, palette } = canvas.dataset;
+  const raster = rasters[name];
+  const shown = `${raster.hash} ${palette} ${theme()}`;
+  const same = painted.find((other) => other.dataset.shown === shown);
+  if (same) {
+    for (const [key, value] of Object.entries(canvas.dataset)) same.dataset[key] = value;
+    same.told = raster;
+    return canvas.replaceWith(same);
+  }
+  const { rows, columns } = raster;
+  [canvas.width, canvas.height] = [columns, rows];
+  raster.bytes ??= bytes(raster.cells);
+  const image = new ImageData(columns, rows);
+  const pixels = new Uint32Array(image.data.buffer);
+  const colours = coloursOf(palette);
+  for (let i = 0; i < pixels.length; i++) pixels[i] = colours[raster.bytes[i]];
+  canvas.getContext("2d").putImageData(image, 0, 0);
+  canvas.dataset.shown = shown;
+  canvas.told = raster;
+}
+
+const palettes = new Map();
+
+// The colour of each byte: 0 is no value, 1 to 255 run from the first colour to the last.
+function coloursOf(palette) {
+  const key = `${theme()} ${palette}`;
+  if (!palettes.has(key)) {
+    const stops = palette.split(",").map((name) => colour(`--pv-${name}`));
+    const canvas = new OffscreenCanvas(255, 1);
+    const context = canvas.getContext("2d");
+    const gradient = context.createLinearGradient(0.5, 0, 254.5, 0);
+    stops.forEach((stop, i) => gradient.addColorStop(i / (stops.length - 1), stop));
+    context.fillStyle = gradient;
+    context.fillRect(0, 0, 255, 1);
+    const found = new Uint32Array(256);
+    found.set(new Uint32Array(context.getImageData(0, 0, 255, 1).data.buffer), 1);
+    if (stops.includes(UNKNOWN)) return found; // the style sheet is still on its way
+    palettes.set(key, found);
+  }
+  return palettes.get(key);
+}
+
+function cellAt(canvas, x, y, nearest = false) {
+  const { left, top, width, height } = canvas.getBoundingClientRect();
+  const { rows, columns } = canvas.told;
+  let row = Math.floor(((y - top) / height) * rows);
+  let column = Math.floor(((x - left) / width) * columns);
+  if (nearest) {
+    row = Math.min(Math.max(row, 0), rows - 1);
+    column = Math.min(Math.max(column, 0), columns - 1);
+  } else if (row < 0 || column < 0 || row >= rows || column >= columns) return null;
+  return { row, column, left, top, width, height };
+}
+
+// What the cell under the pointer shows, beside it.
+function sayCell({ host, pointer }) {
+  for (const canvas of host.querySelectorAll("canvas")) {
+    const figure = canvas.closest("figure");
+    const output = figure.querySelector("output");
+    const cell = pointer && cellAt(canvas, ...pointer);
+    output.hidden = !cell;
+    if (!cell) continue;
+    const { told: { columns, low, high, values, bytes: cells }, dataset } = canvas;
+    const index = cell.row * columns + cell.column;
+    const name = (list, n, first) => JSON.parse(list)[n] ?? n + Number(first);
+    if (values && !canvas.told.exact) canvas.told.exact = numbers(values);
+    const exact = canvas.told.exact?.[index];
+    const rough = low + ((cells[index] - 1) / 254) * (high - low);
+    const value = exact === undefined ? `≈ ${Number(rough.toPrecision(2))}` : Number(exact.toPrecision(4));
+    output.textContent = dataset.said
+      .replace("{row}", () => name(dataset.rows, cell.row, dataset.firstRow))
+      .replace("{column}", () => name(dataset.columnsSaid, cell.column, dataset.firstColumn))
+      .replace("{value}", () => (cells[index] ? String(value).replace("-", "−") : "–"));
+    const box = figure.getBoundingClientRect();
+    output.style.top = `${pointer[1] - box.top}px`;
+    output.style.left = `${pointer[0] - box.left}px`;
+    output.classList.toggle("is-left", pointer[0] - box.left > box.width / 2);
+  }
+}
+
+// ----------------------------------------------------------------------------- line of text
+
+const fields = new WeakMap();
+
+export function textField(component) {
+  noteTheme();
+  const { parentElement: parent, data, setTriggerValue } = component;
+  let one = fields.get(parent);
+  if (!one) {
+    parent.insertAdjacentHTML(
+      "beforeend",
+      `<div class="pv-text"><label></label><input type="text" autocomplete="off" spellcheck="false"></div>`,
+    );
+    const [label, input] = parent.lastElementChild.children;
+    one = { label, input, settled: null, names: [data.name] };
+    fields.set(parent, one);
+    const settle = () => {
+      clearTimeout(one.settling);
+      one.view.moving.delete(one);
+      if (input.value !== one.settled) one.report((one.settled = input.value));
+      one.view.save();
+    };
+    input.addEventListener("input", (event) => {
+      if (event.isComposing) return; // a word of Chinese or Japanese that is not chosen yet
+      one.view.moving.add(one);
+      one.view.set(one.data.name, input.value);
+      clearTimeout(one.settling);
+      one.settling = setTimeout(settle, 600);
+    });
+    input.addEventListener("compositionend", () => input.dispatchEvent(new InputEvent("input")));
+    input.addEventListener("change", settle);
+  }
+  Object.assign(one, { data, view: viewOf(data.view), report: (value) => setTriggerValue("value", value) });
+  const id = `pv-${data.name}`;
+  one.input.id = one.label.htmlFor = id;
+  one.label.textContent = data.label;
+  one.label.title = data.help;
+  one.input.setAttribute("aria-description", data.help);
+  one.input.maxLength = data.longest;
+  if (!one.view.moving.has(one) && one.input.value !== data.value) one.input.value = data.value;
+  one.settled = data.value;
+}
+
+// ------------------------------------------------------------------------------------ charts
 
 let plotly = null;
 const loadPlotly = () =>
@@ -590,11 +848,12 @@ function withColours(node) {
 }
 
 const colours = new Map();
+const UNKNOWN = "#888888";
 function colour(name) {
   const key = `${theme()} ${name}`;
   if (!colours.has(key)) {
     const value = getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-    if (!value) return "#888888"; // the style sheet is still on its way
+    if (!value) return UNKNOWN; // the style sheet is still on its way
     colours.set(key, value);
   }
   return colours.get(key);
