@@ -18,7 +18,7 @@ from posviz.models.copying import CHANCE, symbols_in
 from posviz.rope_scaling import RopeScaling
 from posviz.ui import live, page
 from posviz.ui.labels import METHODS
-from posviz.ui.text import say, section
+from posviz.ui.text import say
 
 MODELS = {"rope": "RoPE", "alibi": "ALiBi", "rope_alibi": "RoPE + ALiBi"}
 LENGTHS = measured.COPY_LENGTHS
@@ -289,47 +289,37 @@ def story(trained: int) -> str:
 @st.fragment
 def copying() -> None:
     """The page: choices, handles, pictures, words."""
-    v = page.values(view)
-    declared = view.declared(v)
-    drawn = view.draw(**v)
-    rotates = "rope" in v["model"]
-
-    def handle(name: str, **more: Any) -> None:
-        page.handle(view, declared[name], v[name], play=True, **more)
-
-    def show(name: str, **more: Any) -> None:
-        page.picture(view, name, drawn[name], **more)
-
-    page.complaints(view)
-    with st.container(key="pv-choices", horizontal=True, vertical_alignment="top"):
+    sheet = page.Sheet(view)
+    model, method = sheet.values["model"], sheet.values["rope_type"]
+    rotates = "rope" in model
+    with sheet.choices():
         for name in ("model", "seed"):
-            page.choice(view, declared[name], v[name], segmented=True, width="content")
-        page.choice(view, declared["rope_type"], v["rope_type"], segmented=True, width="content",
-                    disabled=not rotates)  # fmt: skip
-        live.copy_link(view)
-    with st.container(key="pv-handles", horizontal=True, gap="medium"):
-        handle("factor", disabled=not rotates or v["rope_type"] == "default")
-        handle("beta_fast", disabled=not rotates or v["rope_type"] != "yarn")
-        handle("slope_multiplier", disabled="alibi" not in v["model"])
-        handle("length", note=drawn["note:length"])
-        handle("head", note=drawn["note:head"])
+            sheet.choice(name, segmented=True, width="content")
+        sheet.choice("rope_type", segmented=True, width="content", disabled=not rotates)
+        sheet.link()
+    meaningless = {
+        "factor": not rotates or method == "default",
+        "beta_fast": not rotates or method != "yarn",
+        "slope_multiplier": "alibi" not in model,
+    }
+    handles = (*meaningless, "length", "head")
+    sheet.handles(*handles, play=handles,
+                  disabled=[name for name, off in meaningless.items() if off])  # fmt: skip
     left, right = st.columns([7, 5], gap="medium")
     with left.container(gap="xsmall"):
-        show("curves:head")
-        show("curves", chart=True, height=430)
-        show("caption")
-        show("story")
+        sheet.show("curves", chart=True, height=430)
+        sheet.show("caption")
+        sheet.show("story")
     with right.container(gap="xsmall"):
-        show("heads:head")
-        show("heads", height=124)
-        show("map", height=390)
-        show("map:caption")
-    live.anchor(view, v)
+        sheet.show("heads", height=124)
+        sheet.show("map", height=390)
+        sheet.show("map:caption")
+    sheet.anchor()
 
 
 view = live.View("copying", parameters, draw, measure)
 page.open_view(view)
 copying()
-for title in ("What am I looking at?", "How it was measured", "What it does not show"):
-    with st.expander(say(title)):
-        st.markdown(section("copying", title))
+page.explanations(
+    "copying", "What am I looking at?", "How it was measured", "What it does not show"
+)

@@ -19,7 +19,7 @@ from posviz.models import reading as models
 from posviz.models.reading import TRAINED
 from posviz.ui import live, page
 from posviz.ui.labels import FAMILIES, METHODS
-from posviz.ui.text import complaint, say, section
+from posviz.ui.text import complaint, say
 
 Slots = dict[str, live.Picture]
 
@@ -539,19 +539,13 @@ def holds(curve: Curve) -> str:
 @st.fragment
 def lab() -> None:
     """The page: choices, handles, pictures, words."""
-    v = page.values(view)
-    declared, drawn = view.declared(v), view.draw(**v)
+    sheet = page.Sheet(view)
+    v = sheet.values
     read = Scene(**v).read
     yarn = read.method == "yarn"
 
-    def handle(name: str, **more: Any) -> None:
-        page.handle(view, declared[name], v[name], play=True, **more)
-
-    def show(name: str, **more: Any) -> None:
-        page.picture(view, name, drawn[name], **more)
-
     def segments(name: str, **more: Any) -> None:
-        page.choice(view, declared[name], v[name], segmented=True, width="content", **more)
+        sheet.choice(name, segmented=True, width="content", **more)
 
     def train_short(method: str) -> None:
         """Back to the defaults, with this RoPE model and that method."""
@@ -559,46 +553,40 @@ def lab() -> None:
         page.write(view, "model", model, only=True)
         page.write(view, "rope_type", method)
 
-    page.complaints(view)
-    with st.container(key="pv-choices", horizontal=True, vertical_alignment="top"):
-        page.choice(view, declared["model"], v["model"], width=190)
+    with sheet.choices():
+        sheet.choice("model", width=190)
         segments("rope_type", disabled=not read.rotates)
         segments("attention_factor", disabled=not yarn)
         segments("seed", disabled=read.windowed)
         segments("reading")
-        live.copy_link(view)
-    with st.container(key="pv-handles", horizontal=True, gap="medium"):
-        handle("factor", disabled=read.method == "default")
-        handle("rope_theta", disabled=not read.rotates, note=drawn["note:rope_theta"])
-        handle("beta_fast", disabled=not yarn)
-        handle("beta_slow", disabled=not yarn)
-        handle("slope_multiplier", disabled=not read.biases)
-    show("notice")
+        sheet.link()
+    meaningless = {
+        "factor": read.method == "default", "rope_theta": not read.rotates, "beta_fast": not yarn,
+        "beta_slow": not yarn, "slope_multiplier": not read.biases,
+    }  # fmt: skip
+    sheet.handles(*meaningless, play=meaningless,
+                  disabled=[name for name, off in meaningless.items() if off])  # fmt: skip
+    sheet.show("notice")
     left, right = st.columns([8, 5], gap="medium")
     with left.container(gap="xsmall"):
-        show("perplexity:head")
-        show("perplexity", chart=True, height=420)
-        show("caption", height=60)
+        sheet.show("perplexity", chart=True, height=420)
+        sheet.show("caption", height=60)
         with st.container(key="pv-lab-more", horizontal=True, vertical_alignment="top"):
-            page.choice(view, declared["beside"], v["beside"], width=330)
+            sheet.choice("beside", width=330)
             segments("documents", disabled=read.windowed)
             segments("longest", disabled=read.windowed)
     with right.container(gap="xsmall"):
-        show("repeated:head")
-        show("repeated", chart=True, height=200)
-        show("changes:head")
-        show("changes", height=96)
-        show("readout", height=110)
+        sheet.show("repeated", chart=True, height=200)
+        sheet.show("changes", height=96)
+        sheet.show("readout", height=110)
         with st.container(key="pv-lab-exercise", horizontal=True):
             st.button(say("256 → 1,024 without scaling"), on_click=train_short, args=["default"])
             st.button(say("… with NTK"), on_click=train_short, args=["ntk"])
-        show("exercise")
-    live.anchor(view, v)
+        sheet.show("exercise")
+    sheet.anchor()
 
 
 view = live.View("lab", parameters, draw, measure)
 page.open_view(view)
 lab()
-for title in ("What am I looking at?", "How it was measured", "What it does not show"):
-    with st.expander(say(title)):
-        st.markdown(section("lab", title))
+page.explanations("lab", "What am I looking at?", "How it was measured", "What it does not show")

@@ -16,7 +16,7 @@ from posviz.figures.style import number
 from posviz.models import checkpoint, reading
 from posviz.ui import live, page
 from posviz.ui.labels import FAMILIES, METHODS
-from posviz.ui.text import complaint, say, section
+from posviz.ui.text import complaint, say
 
 CHANCE = 0.05  # a letter of a name is one of 20
 LOST, NEAR = 0.5, 1.1  # fewer letters than this; perplexity up to so many times the trained one
@@ -362,50 +362,36 @@ def _line(words: str) -> str:
 @st.fragment
 def needle_page() -> None:
     """The page: choices, handles, the grid, one cell of it."""
-    v = page.values(view)
-    declared = view.declared(v)
-    drawn = view.draw(**v)
-    turns, slopes = v["model"].startswith("rope"), v["model"] == "alibi"
-    scaled = turns and v["rope_type"] != "default"
-
-    def handle(name: str, **more: Any) -> None:
-        page.handle(view, declared[name], v[name], **more)
-
-    def show(name: str, **more: Any) -> None:
-        page.picture(view, name, drawn[name], **more)
-
-    page.complaints(view)
-    with st.container(key="pv-choices", horizontal=True, vertical_alignment="top"):
-        page.choice(view, declared["model"], v["model"], width=190)
-        page.choice(view, declared["seed"], v["seed"], segmented=True, width="content")
-        page.choice(view, declared["rope_type"], v["rope_type"], segmented=True, width="content",
-                    disabled=not turns)  # fmt: skip
-        live.copy_link(view)
-    with st.container(key="pv-handles", horizontal=True, gap="medium"):
-        handle("factor", disabled=not scaled)
-        handle("rope_theta", disabled=not turns)
-        handle("beta_fast", disabled=not (scaled and v["rope_type"] == "yarn"))
-        handle("slope_multiplier", disabled=not slopes)
-    show("notice")
+    sheet = page.Sheet(view)
+    model, method = sheet.values["model"], sheet.values["rope_type"]
+    turns = model.startswith("rope")
+    scaled = turns and method != "default"
+    with sheet.choices():
+        sheet.choice("model", width=190)
+        sheet.choice("seed", segmented=True, width="content")
+        sheet.choice("rope_type", segmented=True, width="content", disabled=not turns)
+        sheet.link()
+    meaningless = {
+        "factor": not scaled, "rope_theta": not turns,
+        "beta_fast": not (scaled and method == "yarn"), "slope_multiplier": model != "alibi",
+    }  # fmt: skip
+    sheet.handles(*meaningless, disabled=[name for name, off in meaningless.items() if off])
+    sheet.show("notice")
     left, right = st.columns([6, 7], gap="medium")
     with left.container(gap="xsmall"):
-        show("grid:head")
-        show("grid", height=404)
-        show("caption")
+        sheet.show("grid", height=404)
+        sheet.show("caption")
     with right.container(gap="xsmall"):
-        show("near:head")
-        show("near")
+        sheet.show("near")
         with st.container(key="pv-near", horizontal=True, vertical_alignment="top"):
-            show("answer", height=82)
-            handle("haystack", unit=say("of {count}", count=int(TEXT.high)))
-        show("heads", height=244)
-        show("text", height=110)
-    live.anchor(view, v)
+            sheet.show("answer", height=82)
+            sheet.handle("haystack", unit=say("of {count}", count=int(TEXT.high)))
+        sheet.show("heads", height=244)
+        sheet.show("text", height=110)
+    sheet.anchor()
 
 
 view = live.View("needle", parameters, draw, measure)
 page.open_view(view)
 needle_page()
-for title in ("What am I looking at?", "How it was measured", "What it does not show"):
-    with st.expander(say(title)):
-        st.markdown(section("needle", title))
+page.explanations("needle", "What am I looking at?", "How it was measured", "What it does not show")

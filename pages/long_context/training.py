@@ -1,7 +1,6 @@
 """Training replay: losses, and the copying circuit as it appears."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import streamlit as st
 
@@ -13,7 +12,7 @@ from posviz.figures.style import number
 from posviz.models import checkpoint
 from posviz.models.replay import Replay, replay
 from posviz.ui import live, page
-from posviz.ui.text import say, section
+from posviz.ui.text import say
 
 ENCODINGS = {"rope": "RoPE", "alibi": "ALiBi", "rope_alibi": "RoPE + ALiBi", "t5": "T5",
              "sinusoidal": "sinusoidal", "learned": "learned", "none": "no encoding"}  # fmt: skip
@@ -189,41 +188,28 @@ def caption(one: Replay) -> str:
 @st.fragment
 def training() -> None:
     """The page: choices, handle, pictures, words."""
-    v = page.values(view)
-    declared = view.declared(v)
-    drawn = view.draw(**v)
-
-    def show(name: str, **more: Any) -> None:
-        page.picture(view, name, drawn[name], **more)
-
-    page.complaints(view)
-    with st.container(key="pv-choices", horizontal=True, vertical_alignment="top"):
-        page.choice(view, declared["model"], v["model"], width=300)
-        page.choice(view, declared["beside"], v["beside"], width=300)
-        live.copy_link(view)
-    with st.container(key="pv-handles", horizontal=True, gap="medium"):
-        page.handle(view, declared["step"], v["step"], play=True)
-    two = v["beside"] != "nothing"
+    sheet = page.Sheet(view)
+    with sheet.choices():
+        sheet.choice("model", width=300)
+        sheet.choice("beside", width=300)
+        sheet.link()
+    sheet.handles("step", play=["step"])
+    two = sheet.values["beside"] != "nothing"
     left, right = st.columns(2, gap="medium")
     for place, column in (("", left), (":beside", right))[: 1 + two]:
         with column.container(gap="xsmall"):
-            show(f"losses{place}:head")
-            show(f"losses{place}", chart=True, height=160 if two else 390)
+            sheet.show(f"losses{place}", chart=True, height=160 if two else 390)
         beside = column if two else right
         with beside.container(gap="xsmall"):
-            show(f"strips{place}:head")
-            show(f"strips{place}", height=165)
-            show(f"shares{place}:head")
-            show(f"shares{place}", chart=True, height=150 if two else 270)
+            sheet.show(f"strips{place}", height=165)
+            sheet.show(f"shares{place}", chart=True, height=150 if two else 270)
         with column.container(gap="xsmall"):
-            show(f"caption{place}")
-            show(f"phases{place}")
-    live.anchor(view, v)
+            sheet.show(f"caption{place}")
+            sheet.show(f"phases{place}")
+    sheet.anchor()
 
 
 view = live.View("training", parameters, draw)
 page.open_view(view)
 training()
-for title in ("What am I looking at?", "What it does not show"):
-    with st.expander(say(title)):
-        st.markdown(section("training", title))
+page.explanations("training", "What am I looking at?", "What it does not show")

@@ -16,7 +16,7 @@ from posviz.figures.style import number, plain_text, tokens
 from posviz.rope_scaling import Frequencies, NoScaling, RopeScaling, scaling
 from posviz.ui import live, page
 from posviz.ui.labels import METHODS
-from posviz.ui.text import complaint, say, section
+from posviz.ui.text import complaint, say
 
 MEANINGS = {
     "default": "no scaling: the frequencies as trained",
@@ -43,11 +43,12 @@ def parameters(v: live.Values) -> Iterator[params.Parameter]:
     yield replace(params.TRAINED_CONTEXT, default=model.original_max_position_embeddings)
     yield params.POSITION.within(high=4 * v["original_max_position_embeddings"])
     yield replace(params.ROPE_THETA, default=model.rope_theta or params.ROPE_THETA.default)
-    yield replace(params.HEAD_DIM, default=model.head_dim)
+    yield replace(params.HEAD_DIM, default=model.head_dim, unit="")
     stretch = 1.0 if v["rope_type"] == "default" else params.FACTOR.default
     yield replace(params.FACTOR, default=model.factor or stretch)
     yield replace(params.NUM_HEADS, default=model.num_heads)
-    yield params.HEAD.within(high=v["num_heads"])
+    yield replace(params.HEAD.within(high=v["num_heads"]),
+                  unit=say("of {count}", count=v["num_heads"]))  # fmt: skip
     edge = extrapolation.first_never_completed(
         rope.RoPE(model.head_dim, model.rope_theta or params.ROPE_THETA.default),
         model.original_max_position_embeddings,
@@ -358,56 +359,36 @@ def readouts(scene: Scene) -> list[pictures.Lamp]:
 @st.fragment
 def playground() -> None:
     """The page: choices, handles, pictures, words."""
-    v = page.values(view)
-    declared = view.declared(v)
-    drawn = view.draw(**v)
-
-    def handle(name: str, **more: Any) -> None:
-        page.handle(view, declared[name], v[name], **more)
-
-    def show(name: str, **more: Any) -> None:
-        page.picture(view, name, drawn[name], **more)
-
-    page.complaints(view)
-    with st.container(key="pv-choices", horizontal=True, vertical_alignment="top"):
-        page.choice(view, declared["model"], v["model"], resets=True, width=220)
-        page.choice(view, declared["rope_type"], v["rope_type"], segmented=True, width="content")
-        page.number_choice(view, declared["original_max_position_embeddings"],
-                           v["original_max_position_embeddings"], LENGTHS, width=150)  # fmt: skip
-        page.number_choice(view, declared["num_heads"], v["num_heads"], HEADS, width=100)
-        live.copy_link(view)
-    with st.container(key="pv-handles", horizontal=True, gap="medium"):
-        handle("position", play=True)
-        handle("rope_theta", play=True)
-        handle("head_dim", unit="", play=True)
-        handle("factor", play=True, disabled=v["rope_type"] == "default")
-        handle("head", unit=say("of {count}", count=v["num_heads"]), play=True,
-               note=drawn["note:head"])  # fmt: skip
-    show("notice")
+    sheet = page.Sheet(view)
+    with sheet.choices():
+        sheet.choice("model", resets=True, width=220)
+        sheet.choice("rope_type", segmented=True, width="content")
+        sheet.number_choice("original_max_position_embeddings", LENGTHS, width=150)
+        sheet.number_choice("num_heads", HEADS, width=100)
+        sheet.link()
+    handles = ("position", "rope_theta", "head_dim", "factor", "head")
+    plain = sheet.values["rope_type"] == "default"
+    sheet.handles(*handles, play=handles, disabled=["factor"] if plain else [])
+    sheet.show("notice")
     left, right = st.columns([5, 8], gap="medium")
     with left.container(gap="xsmall"):
-        show("rotations:head")
-        show("rotations", height=336)
+        sheet.show("rotations", height=336)
         with st.container(horizontal=True, gap="medium"):
-            handle("pair")
-            handle("shift")
-        show("lamps", height=126)
+            sheet.handle("pair")
+            sheet.handle("shift")
+        sheet.show("lamps", height=126)
     with right.container(gap="xsmall"):
         with st.container(key="pv-attention", horizontal=True, vertical_alignment="bottom"):
-            show("attention:head")
-            page.choice(view, declared["axis"], v["axis"], segmented=True, label_hidden=True,
-                        width="content")  # fmt: skip
-            page.choice(view, declared["show"], v["show"], segmented=True, label_hidden=True,
-                        width="content")  # fmt: skip
-        show("attention", chart=True, height=272)
-        show("extrapolation:head")
-        show("extrapolation", chart=True, height=206)
-    show("caption")
-    live.anchor(view, v)
+            sheet.show("attention:head")
+            for name in ("axis", "show"):
+                sheet.choice(name, segmented=True, label_hidden=True, width="content")
+        sheet.show("attention", heading=False, chart=True, height=272)
+        sheet.show("extrapolation", chart=True, height=206)
+    sheet.show("caption")
+    sheet.anchor()
 
 
 view = live.View("playground", parameters, draw)
 page.open_view(view)
 playground()
-with st.expander(say("What am I looking at?")):
-    st.markdown(section("playground", "What am I looking at?"))
+page.explanations("playground", "What am I looking at?")

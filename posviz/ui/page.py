@@ -204,11 +204,13 @@ class Sheet:
         """The row for choices, on top."""
         return st.container(key="pv-choices", horizontal=True, vertical_alignment="top")
 
-    def handles(self, *names: str, play: Collection[str] = ()) -> None:
+    def handles(
+        self, *names: str, play: Collection[str] = (), disabled: Collection[str] = ()
+    ) -> None:
         """The sliders in one row that stays in view; those in ``play`` have a button to run."""
         with st.container(key="pv-handles", horizontal=True, gap="medium"):
             for name in names:
-                self.handle(name, play=name in play)
+                self.handle(name, play=name in play, disabled=name in disabled)
 
     def handle(self, name: str, **more: Any) -> None:
         """One slider; with a picture called ``note:NAME``, that stands below it."""
@@ -223,6 +225,10 @@ class Sheet:
         """One line of text."""
         text_field(self.view, self.declared[name], self.values[name])
 
+    def number_choice(self, name: str, usual: Sequence[float], **more: Any) -> None:
+        """One number, chosen from the usual ones."""
+        number_choice(self.view, self.declared[name], self.values[name], usual, **more)
+
     def show(self, name: str, *, heading: bool = True, **more: Any) -> None:
         """One picture in its place, under the picture ``NAME:head`` if there is one."""
         if heading and f"{name}:head" in self.drawn:
@@ -236,6 +242,13 @@ class Sheet:
     def anchor(self) -> None:
         """Tells the browser the state; last on the page."""
         live.anchor(self.view, self.values)
+
+
+def explanations(name: str, *titles: str) -> None:
+    """Sections of the page's prose, folded; last on the page."""
+    for title in titles:
+        with st.expander(text.say(title)):
+            st.markdown(text.section(name, title))
 
 
 def scorecard(name: str) -> None:

@@ -32,7 +32,7 @@ PROBE = """
     // A picture has changed when something in it was drawn: attributes of its host do not count.
     const drawn = ({ target, addedNodes }) =>
       target.closest?.("svg") || target.parentElement?.closest("svg") ||
-      [...addedNodes].some((node) => node.matches?.("svg") || node.querySelector?.("svg"));
+      [...addedNodes].some((node) => node.matches?.("svg") || node.querySelector?.("svg, canvas"));
     new MutationObserver((list) => list.some(drawn) && pending.add(i)).observe(host, {
       subtree: true, childList: true, attributes: true, characterData: true,
     });

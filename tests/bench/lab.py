@@ -56,7 +56,7 @@ def evaluations() -> None:
 
 
 def drag(page: Page, handle: str) -> tuple[float, int]:
-    """Median latency of a slow drag, ms, and how many events were answered."""
+    """Median latency of a slow drag, ms, and how many of its 40 events were answered."""
     box = page.locator(f'[data-name="{handle}"] input[type=range]').bounding_box()
     assert box
     x, y = box["x"] + 0.4 * box["width"], box["y"] + box["height"] / 2
