@@ -285,6 +285,52 @@ class Choice:
 
 
 @dataclass(frozen=True)
+class Several:
+    """Any number of named options, in their declared order.
+
+    Attributes:
+        name: Name in a link.
+        label: What the field says.
+        default: Options when nothing else is said.
+        options: What can be chosen.
+        labels: What a reader sees for each.
+        help: One sentence on what it does.
+        most: How many may be chosen at once.
+    """
+
+    name: str
+    label: str
+    default: tuple[str, ...]
+    options: tuple[str, ...]
+    labels: tuple[str, ...]
+    help: str
+    most: int = 64
+
+    def check(self, value: Any) -> tuple[str, ...]:
+        """``value`` if it names options, each once."""
+        found = tuple(option for option in self.options if option in value)
+        if sorted(found) != sorted(value) or len(found) > self.most:
+            raise InvalidParameterError(
+                "{name} must be up to {most} of {allowed}, joined by commas, got {got}",
+                name=self.name, most=min(self.most, len(self.options)),
+                allowed=", ".join(self.options), got=shown(",".join(map(str, value))),
+            )  # fmt: skip
+        return found
+
+    def parse(self, text: str) -> tuple[str, ...]:
+        """The options that ``text`` names, as it stands in a link: ``yarn,llama3``."""
+        return self.check(tuple(text.split(",")) if text else ())
+
+    def write(self, value: tuple[str, ...]) -> str:
+        """``value`` as a link writes it."""
+        return ",".join(value)
+
+    def label_of(self, value: str) -> str:
+        """What a reader sees for one option."""
+        return self.labels[self.options.index(value)]
+
+
+@dataclass(frozen=True)
 class Text:
     """A line that a visitor types.
 
@@ -359,7 +405,7 @@ class Order:
         return "-".join(map(str, value))
 
 
-Parameter = Number | Choice | Text | Order
+Parameter = Number | Choice | Several | Text | Order
 
 POSITION = Number(
     "position", "Position", 1024, 0, 4 * 131072, 1, "tokens",

@@ -309,3 +309,21 @@ def test_an_order_that_is_none_is_told(came):
         InvalidParameterError, match=r"^order must have each number from 0 to 2 once, joined by -"
     ):
         params.Order("order", 3).parse(came)
+
+
+METHODS = params.Several("methods", "Methods", ("yarn",), ("yarn", "ntk", "linear"), "YNL", "", 2)
+
+
+@given(st.lists(st.sampled_from(METHODS.options), unique=True, max_size=2))
+def test_several_options_read_back_from_a_link_in_their_declared_order(chosen):
+    value = METHODS.check(tuple(chosen))
+    assert METHODS.parse(METHODS.write(value)) == value
+    assert sorted(value, key=METHODS.options.index) == list(value)
+
+
+@pytest.mark.parametrize("came", ["yarn,", "yarn,yarn", "yarn ntk", "YARN", "yarn,ntk,linear", ","])
+def test_options_that_are_none_twice_or_too_many_are_told(came):
+    with pytest.raises(
+        InvalidParameterError, match=r"^methods must be up to 2 of yarn, ntk, linear, joined by"
+    ):
+        METHODS.parse(came)

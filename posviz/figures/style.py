@@ -42,6 +42,8 @@ COLOURS = {
     "dynamic": ("#8c4a2f", "#d99a7c"),
     "yarn": ("#6a4fb3", "#b49cf0"),
     "llama3": ("#0f7c94", "#4fc3dd"),
+    "longrope": ("#b0417a", "#f29ac4"),
+    "proportional": ("#4d6b2a", "#a9cf7c"),
     # turns of a pair within the trained context, few to many; never completed stands out
     "turns0": ("#c14f00", "#f0803c"),
     "turns1": ("#5b9bc8", "#3d7fab"),

@@ -16,7 +16,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from posviz import catalog
 from posviz.figures import cards, style
-from posviz.params import Choice, Number, Parameter, Text
+from posviz.params import Choice, Number, Parameter, Several, Text
 from posviz.ui import live, text
 
 Width = int | Literal["stretch", "content"]
@@ -145,6 +145,21 @@ def choice(
     )  # fmt: skip
 
 
+def several(
+    view: live.View, parameter: Parameter, value: tuple[str, ...], *, label_hidden: bool = False
+) -> None:
+    """Any of a few options, as pills that are on or off."""
+    assert isinstance(parameter, Several)
+    key = _widget(view, parameter, list(value))
+    st.pills(
+        text.say(parameter.label), parameter.options, selection_mode="multi", key=key,
+        format_func=lambda option: text.say(parameter.label_of(option)),
+        on_change=lambda: _chosen_several(view, parameter, key),
+        help=text.say(parameter.help) if parameter.help else None,
+        label_visibility="collapsed" if label_hidden else "visible",
+    )  # fmt: skip
+
+
 def number_choice(
     view: live.View,
     parameter: Parameter,
@@ -175,6 +190,12 @@ def _chosen(view: live.View, parameter: Parameter, key: str, resets: bool) -> No
     chosen = st.session_state[key]
     if chosen is not None:  # a segment clicked again lets go of itself
         write(view, parameter.name, chosen, only=resets)
+
+
+def _chosen_several(view: live.View, parameter: Several, key: str) -> None:
+    chosen = tuple(st.session_state[key])
+    if len(chosen) <= parameter.most:  # one too many is let go of
+        write(view, parameter.name, parameter.write(chosen))
 
 
 def text_field(view: live.View, parameter: Parameter, value: str) -> None:
@@ -220,6 +241,10 @@ class Sheet:
     def choice(self, name: str, **more: Any) -> None:
         """One choice."""
         choice(self.view, self.declared[name], self.values[name], **more)
+
+    def several(self, name: str, **more: Any) -> None:
+        """Any of a few options."""
+        several(self.view, self.declared[name], self.values[name], **more)
 
     def text_field(self, name: str) -> None:
         """One line of text."""

@@ -21,6 +21,8 @@ def ends(parameter: params.Parameter) -> Iterator[object]:
         yield from parameter.options
     elif isinstance(parameter, params.Number):
         yield from (parameter.check(end) for end in (parameter.low, parameter.high))
+    elif isinstance(parameter, params.Several):
+        yield from ((), parameter.options[: parameter.most])
     elif isinstance(parameter, params.Text):
         yield from ("", "<b>&'\"", "x" * parameter.longest)
     else:
@@ -58,7 +60,7 @@ def test_a_link_that_means_nothing_is_told_and_the_defaults_are_shown(page: str)
     assert not problems
     wrong = {
         params.Choice: "\x00", params.Number: "1e999", params.Text: "x" * 9999,
-        params.Order: "0-0",
+        params.Order: "0-0", params.Several: "nothing",
     }  # fmt: skip
     for name, parameter in view.declared(defaults).items():
         values, problems = view.read({name: wrong[type(parameter)]})

@@ -38,6 +38,11 @@ def any_values(draw: Any, view: live.View) -> live.Values:
         if isinstance(parameter, params.Choice):
             values[parameter.name] = draw(st.sampled_from(parameter.options))
             continue
+        if isinstance(parameter, params.Several):
+            chosen = st.lists(st.sampled_from(parameter.options), unique=True,
+                              max_size=parameter.most)  # fmt: skip
+            values[parameter.name] = parameter.check(tuple(draw(chosen)))
+            continue
         if isinstance(parameter, params.Text):
             typed = st.text(max_size=parameter.longest).filter(str.isprintable)
             values[parameter.name] = draw(st.one_of(st.just(parameter.default), typed))
