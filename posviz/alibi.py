@@ -56,6 +56,24 @@ def paper_slopes(num_heads: int) -> NDArray[np.float64]:
     return 2.0 ** (-8.0 * np.arange(1, num_heads + 1) / num_heads)
 
 
+def differs_from_paper(num_heads: int, alibi_bias_max: float = 8.0) -> NDArray[np.bool_]:
+    """Which heads have another slope than :func:`paper_slopes` gives them, ``(num_heads,)``."""
+    released = slopes(num_heads, alibi_bias_max)
+    return ~np.isclose(released, paper_slopes(num_heads), rtol=1e-9, atol=0.0)
+
+
+def series(num_heads: int, head: int) -> tuple[int, int]:
+    """Which slope of which power of two a head has in the released order: ``(count, place)``.
+
+    Its slope is ``2**(-alibi_bias_max * place / count)``: ``count`` is the next lower power of two,
+    or twice that for the heads beyond it. ``head`` and ``place`` count from 1.
+    """
+    num_heads = params.whole("num_heads", num_heads, 1)
+    head = params.whole("head", head, 1, num_heads)
+    lower = 1 << (num_heads.bit_length() - 1)
+    return (lower, head) if head <= lower else (2 * lower, 2 * (head - lower) - 1)
+
+
 def bias(slope: float, distance: ArrayLike) -> NDArray[np.float64]:
     """What ALiBi adds to a scaled score: ``-slope * distance``, 0 or less.
 
@@ -103,6 +121,30 @@ def bias_matrix(
     distance = np.arange(k_len - q_len, k_len)[:, None] - np.arange(k_len)  # (q_len, k_len)
     biases = -steep[:, None, None] * np.abs(distance)  # (num_heads, q_len, k_len)
     return biases if symmetric else np.where(distance < 0, -math.inf, biases)
+
+
+def stored_biases(
+    slope: float, seq_len: int, symmetric: bool = False
+) -> dict[str, NDArray[np.float64]]:
+    """The numbers that are stored for one head, each ``(seq_len, seq_len)``, by who stores them.
+
+    ``paper``: ``-slope * (query - key)``; ``bloom``: ``slope * key``; ``mpt``:
+    ``-slope * (seq_len - 1 - key)``. Keys ahead of the query have minus infinity, so that the three
+    differ by a constant in each row. If ``symmetric`` nothing is hidden and ``paper`` is
+    ``-slope * |query - key|``: then the others, which know no query, mean something else.
+
+    Source:
+        Press et al. 2021, section 3; Hugging Face ``modeling_bloom.py`` and ``modeling_mpt.py``.
+    """
+    slope = params.real("slope", slope, 0.0)
+    paper = bias_matrix([slope], seq_len, seq_len, symmetric)[0]
+    keys = slope * np.arange(paper.shape[1])
+    hidden = np.isneginf(paper)
+    return {
+        "paper": paper,
+        "bloom": np.where(hidden, -math.inf, keys),
+        "mpt": np.where(hidden, -math.inf, keys - keys[-1]),
+    }
 
 
 def bloom_bias(num_heads: int, attention_mask: ArrayLike) -> NDArray[np.float64]:
@@ -169,3 +211,49 @@ def window(slope: float, share: float = 0.99) -> float:
     slope = params.real("slope", slope, 0.0, above=True)
     share = params.real("share", share, 0.0, 1.0)
     return -math.log1p(-share) / slope if share < 1.0 else math.inf
+
+
+def within(slope: float, distance: float, seq_len: ArrayLike) -> NDArray[np.float64]:
+    """Share of the weight on the nearest ``distance`` tokens of a row with equal content.
+
+    ``(1 - e^(-slope * distance)) / (1 - e^(-slope * seq_len))``, 1 where the row is no longer than
+    that. Shape of ``seq_len``, keys in the row, at least 1 each.
+    """
+    slope = params.real("slope", slope, 0.0, above=True)
+    distance = params.real("distance", distance, 0.0)
+    lengths = params.numbers("seq_len", seq_len, 1.0)
+    return np.asarray(np.expm1(-slope * np.minimum(distance, lengths)) / np.expm1(-slope * lengths))
+
+
+def covered(slope: float, seq_len: ArrayLike, share: float = 0.99) -> NDArray[np.float64]:
+    """Share of a context of ``seq_len`` tokens that :func:`window` covers, at most 1."""
+    lengths = params.numbers("seq_len", seq_len, 1.0)
+    return np.asarray(np.minimum(window(slope, share) / lengths, 1.0))
+
+
+def lead(slope: float, distance: int, seq_len: int, share: float = 0.5) -> float:
+    """How much higher than all others one key must score to get ``share`` of the weight.
+
+    The key stands ``distance`` tokens back in a causal row of ``seq_len`` keys, whose others have
+    equal content: ``slope * distance`` against the penalty, and ``ln`` of what the others weigh.
+    Negative where the key gets more than that without a lead.
+    """
+    slope = params.real("slope", slope, 0.0)
+    seq_len = params.whole("seq_len", seq_len, 2)
+    distance = params.whole("distance", distance, 0, seq_len - 1)
+    share = params.real("share", share, 0.0, 1.0, above=True)
+    if share == 1.0:
+        return math.inf
+    before = seq_len - 1 - distance  # keys farther back
+    if slope:
+        nearer = math.expm1(-slope * distance) / math.expm1(-slope)
+        farther = math.expm1(-slope * before) / math.expm1(-slope)
+    else:
+        nearer, farther = distance, before
+    penalty = -float(bias(slope, distance))
+    # The others' weight, in units of the nearest token's.
+    if distance:
+        others = math.log(nearer + math.exp(-slope * (distance + 1)) * farther)
+    else:
+        others = math.log(farther) - slope
+    return penalty + others + math.log(share) - math.log1p(-share)

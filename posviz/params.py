@@ -373,15 +373,17 @@ class Order:
     Attributes:
         name: Name in a link.
         count: How many things there are.
+        start: The order when nothing else is said; as they came if empty.
     """
 
     name: str
     count: int
+    start: tuple[int, ...] = ()
 
     @property
     def default(self) -> tuple[int, ...]:
-        """The order in which they came."""
-        return tuple(range(self.count))
+        """The order when nothing else is said."""
+        return self.start or tuple(range(self.count))
 
     def check(self, value: Any) -> tuple[int, ...]:
         """``value`` if it names each of them once."""

@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from posviz import arrays, params
+from posviz import arrays, catalog, params
 
 Ints = NDArray[np.int64]
+Floats = NDArray[np.floating[Any]]
 
 # More buckets than any table has; it keeps the ranges within memory.
 MOST_BUCKETS = 2**20
@@ -126,6 +128,33 @@ def shaw_values(weights: ArrayLike, v: ArrayLike, value_table: ArrayLike) -> NDA
     return np.asarray(shares @ values + place)
 
 
+def shaw_random(
+    seq_len: int, max_relative_position: int, head_dim: int, seed: int = 0
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Random queries, keys and a table of keys as before training, to show what the formula does.
+
+    Queries and keys ``(seq_len, head_dim)`` are standard normal. The table
+    ``(2 * max_relative_position + 1, head_dim)`` is uniform up to ``sqrt(6 / (rows + columns))`` on
+    each side of 0. A larger ``max_relative_position`` keeps the vectors of the nearer distances but
+    for that bound.
+
+    Source:
+        tensor2tensor ``transformer_base``: ``initializer="uniform_unit_scaling"``, which is
+        variance scaling by the average of both sides.
+    """
+    seq_len, head_dim = params.whole("seq_len", seq_len, 1), params.whole("head_dim", head_dim, 1)
+    largest = params.whole("max_relative_position", max_relative_position, 0)
+    rows = 2 * largest + 1
+    arrays.check_count("seq_len and head_dim", seq_len, head_dim)
+    arrays.check_count("the rows of the table and head_dim", rows, head_dim)
+    seed = params.whole("seed", seed, 0)
+    q, k = np.random.default_rng(seed).standard_normal((2, seq_len, head_dim))
+    bound = math.sqrt(6.0 / (rows + head_dim))
+    drawn = np.random.default_rng(seed + 1).uniform(-bound, bound, (rows, head_dim))
+    # Drawn for 0, -1, 1, -2, 2, ...; in the table they stand in order.
+    return q, k, np.concatenate([drawn[1::2][::-1], drawn[::2]])
+
+
 def _shaw_table(name: str, value: ArrayLike) -> NDArray[np.float64]:
     """A table with a middle row."""
     vectors = arrays.entries(name, value, "2 * max_relative_position + 1", "head_dim")
@@ -222,6 +251,11 @@ class BucketRange:
     nearest: int
     farthest: int | None
 
+    @property
+    def size(self) -> int | None:
+        """How many relative positions share the bucket; None if it has no end."""
+        return None if self.farthest is None else abs(self.farthest - self.nearest) + 1
+
 
 def t5_bucket_ranges(
     num_buckets: int = 32, max_distance: int = 128, bidirectional: bool = True
@@ -255,6 +289,65 @@ def t5_bucket_ranges(
     return tuple(ranges)
 
 
+def t5_float64_differences(
+    num_buckets: int = 32, max_distance: int = 128, bidirectional: bool = True
+) -> Ints:
+    """Relative positions whose bucket would be another one in float64, shape ``(count, 3)``.
+
+    Columns: the position, its bucket as :func:`t5_bucket` says, and its bucket in float64. Only
+    keys before the query are listed; with buckets for both directions each one has its mirror.
+    """
+    per_side, max_distance = _t5_sizes(num_buckets, max_distance, bidirectional)
+    arrays.check_count("max_distance", max_distance)
+    distance = np.arange(max_distance + 1)
+    single, double = (
+        _t5_side(distance, per_side, max_distance, precision)
+        for precision in (np.float32, np.float64)
+    )
+    apart = single != double
+    return np.stack([-distance[apart], single[apart], double[apart]], axis=1)
+
+
+@dataclass(frozen=True)
+class BiasMemory:
+    """Bytes of T5's bias for one stack of layers, and what they compare with.
+
+    Attributes:
+        bias: The bias written out, for every head, query and key.
+        qkv: Queries, keys and values of one layer.
+        table: T5's trained table, of :data:`posviz.catalog.NUM_BUCKETS` buckets.
+        slopes: ALiBi's slopes, from which a kernel computes its bias again.
+    """
+
+    bias: int
+    qkv: int
+    table: int
+    slopes: int
+
+
+def bias_memory(
+    seq_len: int, num_heads: int, head_dim: int, bytes_per_number: int = 2
+) -> BiasMemory:
+    """What T5's bias costs at ``seq_len`` tokens, in bytes.
+
+    Args:
+        seq_len: Queries, and as many keys, tokens.
+        num_heads: Attention heads of a layer.
+        head_dim: Dimensions of a head.
+        bytes_per_number: 4 for float32, 2 for bfloat16 and float16, 1 for float8.
+    """
+    size = params.whole("bytes_per_number", bytes_per_number, 1, 8)
+    t5 = catalog.get("t5")
+    shape = catalog.Shape(1, num_heads, head_dim, 1)
+    bias = t5.bias_entries(seq_len, num_heads)
+    return BiasMemory(
+        bias=size * bias,
+        qkv=size * 3 * params.whole("seq_len", seq_len, 1) * shape.d_model,
+        table=size * t5.parameters(shape),
+        slopes=size * shape.num_heads,
+    )
+
+
 def _t5_sizes(num_buckets: int, max_distance: int, bidirectional: bool) -> tuple[int, int]:
     """Buckets of one direction, and the checked ``max_distance``."""
     if not isinstance(bidirectional, (bool, np.bool_)):
@@ -275,10 +368,15 @@ def _t5_sizes(num_buckets: int, max_distance: int, bidirectional: bool) -> tuple
     return per_side, max_distance
 
 
-def _t5_side(distance: Ints, per_side: int, max_distance: int) -> Ints:
+def _t5_side(
+    distance: Ints,
+    per_side: int,
+    max_distance: int,
+    precision: type[np.floating[Any]] = np.float32,
+) -> Ints:
     """Bucket of each distance, 0 or more, within the buckets of one direction."""
     exact = per_side // 2
-    ratio = np.maximum(distance, exact).astype(np.float32) / np.float32(exact)
-    share = np.log(ratio) / np.float32(math.log(max_distance / exact))
-    far = exact + (share * np.float32(per_side - exact)).astype(np.int64)
+    ratio: Floats = np.maximum(distance, exact).astype(precision) / precision(exact)
+    share: Floats = np.log(ratio) / precision(math.log(max_distance / exact))
+    far = exact + (share * precision(per_side - exact)).astype(np.int64)
     return np.where(distance < exact, distance, np.minimum(far, per_side - 1))

@@ -9,13 +9,14 @@ RoFormer keep the paper's frequencies in halves. Each is in :data:`VARIANTS` by 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from posviz import arrays, params
+from posviz import arrays, params, rope
 
 Layout = Literal["interleaved", "halves"]
 Spacing = Literal["paper", "tensor2tensor"]
@@ -199,15 +200,141 @@ def shift_residual(
     return residual
 
 
-def dot_product(distance: ArrayLike, d_model: int, base: float = BASE) -> NDArray[np.float64]:
+def dot_product(
+    distance: ArrayLike, d_model: int, base: float = BASE, spacing: Spacing = "paper"
+) -> NDArray[np.float64]:
     """Dot product of two encodings ``distance`` tokens apart: symmetric, ``d_model / 2`` at 0.
 
     ``PE[p] . PE[p + k]`` is the sum of ``cos(k * inv_freq)``; it does not depend on ``p``.
     """
-    frequencies = inv_freq(params.even("d_model", d_model), base)
+    frequencies = inv_freq(params.even("d_model", d_model), base, spacing)
     angles = params.numbers("distance", distance)[..., None] * frequencies
     total: NDArray[np.float64] = np.cos(angles).sum(axis=-1)
     return total
+
+
+def longest_wavelength(base: float = BASE) -> float:
+    """``2 pi base``, tokens: where tensor2tensor's wavelengths end and the paper's never arrive."""
+    return 2.0 * math.pi * params.real("base", base, 1.0, above=True)
+
+
+def columns(
+    d_model: int, layout: Layout = "interleaved"
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Columns of the sines and of the cosines, by pair: two arrays ``(d_model // 2,)``."""
+    pairs = _paired(d_model) // 2
+    params.one_of("layout", layout, LAYOUTS)
+    first, second = _columns(pairs, pairs, layout)
+    every = np.arange(2 * pairs)
+    return every[first], every[second]
+
+
+# The counter. A bit of a binary counter and the sign of a sine are both square waves.
+
+
+def bits(numbers: ArrayLike, count: int) -> NDArray[np.int64]:
+    """Binary digits of whole numbers of at least 0, lowest first, ``(*numbers.shape, count)``."""
+    count = params.whole("count", count, 1, 53)
+    counted = arrays.whole_numbers("numbers", numbers, 0, 2**53)
+    return np.asarray(counted[..., None] >> np.arange(count) & 1, np.int64)
+
+
+def bit_waves(positions: ArrayLike, count: int) -> NDArray[np.float64]:
+    """Sines of the bits' periods 2, 4, 8, ..., read half a token on, ``(*positions.shape, count)``.
+
+    ``sin(2 pi (p + 1/2) / 2**(i + 1))`` is below 0 exactly where bit i of the whole number p is 1.
+    The half token matters: without it the sine is 0 wherever the bit changes, and bit 0's always.
+    """
+    count = params.whole("count", count, 1, 53)
+    place = params.numbers("positions", positions)[..., None] + 0.5
+    return np.asarray(np.sin(np.pi * place / 2.0 ** np.arange(count)))
+
+
+def bit_periods(count: int) -> NDArray[np.int64]:
+    """Tokens after which each bit of a counter repeats, lowest first: 2, 4, 8, ..."""
+    return np.asarray(2 << np.arange(params.whole("count", count, 1, 53)), np.int64)
+
+
+def sign_bits(
+    positions: ArrayLike, d_model: int, base: float = BASE, spacing: Spacing = "paper"
+) -> NDArray[np.int64]:
+    """1 where the sine of a pair is below 0, ``(*positions.shape, d_model // 2)``.
+
+    From position 0 on that is the parity of ``floor(p * inv_freq / pi)``. Where each pair is twice
+    as slow as the one before (:func:`base_of_ratio`), bit i is therefore binary digit i of
+    ``floor(p / pi)``: a counter that counts half turns of the fastest pair, not tokens.
+    """
+    waves = encoding(positions, _paired(d_model), base, "halves", spacing)
+    return np.asarray(waves[..., : d_model // 2] < 0.0, np.int64)
+
+
+def half_turns(positions: ArrayLike) -> NDArray[np.int64]:
+    """``floor(p / pi)``: half turns that the fastest pair has completed."""
+    return np.asarray(np.floor(params.numbers("positions", positions, 0.0) / np.pi), np.int64)
+
+
+def ratio(d_model: int, base: float = BASE, spacing: Spacing = "paper") -> float:
+    """How many times slower each pair is than the one before: ``base**(2 / d_model)``.
+
+    tensor2tensor's spacing: ``base**(1 / (d_model / 2 - 1))``; of a single pair, ``base``.
+    """
+    return float(params.real("base", base, 1.0, above=True) ** (1.0 / _steps(d_model, spacing)))
+
+
+def base_of_ratio(ratio: float, d_model: int, spacing: Spacing = "paper") -> float:
+    """The base with which each pair is ``ratio`` times slower than the one before."""
+    return float(params.real("ratio", ratio, 1.0, above=True) ** _steps(d_model, spacing))
+
+
+def _steps(d_model: int, spacing: Spacing) -> int:
+    """How many ratios between two pairs make up the base."""
+    pairs = _paired(d_model) // 2
+    if params.one_of("spacing", spacing, ("paper", "tensor2tensor")) == "paper":
+        return pairs
+    return max(pairs - 1, 1)
+
+
+# Past the trained length.
+
+
+def never_completed(
+    trained: int, d_model: int, base: float = BASE, spacing: Spacing = "paper"
+) -> NDArray[np.bool_]:
+    """Which pairs make less than one turn within ``trained`` tokens, ``(d_model // 2,)``.
+
+    Their angles past the trained length are new ones; the others have been all the way round.
+    """
+    trained = params.whole("trained", trained, 1)
+    return np.asarray(rope.turns(inv_freq(_paired(d_model), base, spacing), trained) < 1.0)
+
+
+def likeness_to_trained(
+    positions: ArrayLike, trained: int, d_model: int, base: float = BASE, spacing: Spacing = "paper"
+) -> NDArray[np.float64]:
+    """Cosine of each position's row with the row of training that is most like it.
+
+    Rows are all of length ``sqrt(d_model / 2)``, so it is their dot product over ``d_model / 2``;
+    1 at the ``trained`` positions ``0 .. trained - 1``.
+
+    Args:
+        positions: Whole positions ``(count,)``, or one.
+        trained: Tokens of the trained length.
+        d_model: Columns, an even number.
+        base: Base of the frequencies, above 1.
+        spacing: Which frequencies, see :func:`inv_freq`.
+    """
+    place = arrays.whole_numbers("positions", positions, 0)
+    trained = params.whole("trained", trained, 1)
+    arrays.check_count("positions and trained", place.size, trained)
+    furthest = max(int(place.max(initial=0)), trained)
+    frequencies = inv_freq(_paired(d_model), base, spacing)
+    likeness = rope.cosine_sums(frequencies, furthest + 1) / len(frequencies)
+    # Row p stands p - trained + 1 to p tokens from the rows of training.
+    windows = np.lib.stride_tricks.sliding_window_view(likeness, trained)
+    found = np.ones(place.shape)
+    new = place >= trained
+    found[new] = windows[place[new] - trained + 1].max(axis=-1)
+    return found
 
 
 def _columns(sines: int, cosines: int, layout: Layout) -> tuple[slice, slice]:

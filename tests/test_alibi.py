@@ -251,6 +251,90 @@ def test_all_of_the_weight_needs_an_infinite_window():
     assert alibi.window(0.5, 0.0) == 0.0
 
 
+@given(head_counts)
+def test_no_head_differs_from_the_paper_at_powers_of_two_and_the_last_always_does_elsewhere(n):
+    differs = alibi.differs_from_paper(n)
+    assert differs.shape == (n,)
+    assert differs.any() == differs[-1] == (n & (n - 1) != 0)
+
+
+def test_at_twelve_heads_every_one_differs_from_the_paper():
+    """Exponents 1 to 8, then 1/2 to 7/2, against 2/3, 4/3, 2, ... 8: no head has its own."""
+    assert alibi.differs_from_paper(12).sum() == 12
+    assert alibi.differs_from_paper(8, 16.0).sum() == 8
+
+
+@given(head_counts, st.floats(0.1, 100.0), st.data())
+def test_a_head_has_a_slope_of_a_power_of_two(num_heads, bias_max, data):
+    head = data.draw(st.integers(1, num_heads))
+    count, place = alibi.series(num_heads, head)
+    assert count & (count - 1) == 0
+    assert count < 2 * num_heads
+    slope = alibi.slopes(num_heads, bias_max)[head - 1]
+    assert slope == pytest.approx(alibi.slopes(count, bias_max)[place - 1], rel=1e-12)
+    assert slope == pytest.approx(2.0 ** (-bias_max * place / count), rel=1e-12)
+
+
+def test_stored_biases_are_blooms_and_mpts_numbers():
+    for head, slope in enumerate(alibi.slopes(4)):
+        stored = alibi.stored_biases(slope, 5)
+        np.testing.assert_array_equal(stored["paper"], alibi.bias_matrix(4, 5, 5)[head])
+        for name, reference in (("bloom", TENSORS[BLOOM]), ("mpt", TENSORS[MPT])):
+            expected = np.where(np.tri(5), np.array(reference[head]).reshape(1, 5), -np.inf)
+            np.testing.assert_allclose(stored[name], expected, rtol=1e-12)
+        both = alibi.stored_biases(slope, 4, symmetric=True)
+        np.testing.assert_allclose(both["paper"], TENSORS[BOTH][head], rtol=1e-12)
+
+
+@given(st.floats(0.0, 1.0), st.integers(2, 60))
+def test_stored_biases_are_one_to_the_softmax_unless_symmetric(slope, seq_len):
+    stored = alibi.stored_biases(slope, seq_len)
+    paper = softmax(stored["paper"])
+    for name in ("bloom", "mpt"):
+        np.testing.assert_allclose(softmax(stored[name]), paper, atol=1e-12)
+    both = alibi.stored_biases(slope, seq_len, symmetric=True)
+    apart = np.abs(softmax(both["bloom"]) - softmax(both["paper"])).max()
+    assert apart > slope / 20 or slope < 1e-6
+    np.testing.assert_allclose(softmax(both["bloom"]), softmax(both["mpt"]), atol=1e-12)
+
+
+@given(st.floats(2.0**-16, 1.0), st.integers(1, 3000), st.integers(0, 4000))
+def test_the_weight_within_a_distance_is_the_sum_of_the_weights(slope, seq_len, distance):
+    expected = alibi.weights(slope, np.arange(min(distance, seq_len)), seq_len).sum()
+    assert alibi.within(slope, distance, seq_len) == pytest.approx(expected, rel=1e-9)
+    assert alibi.within(slope, distance, [seq_len, seq_len]).shape == (2,)
+
+
+@given(st.floats(2.0**-16, 1.0), st.floats(0.0, 0.999), st.integers(1, 2**20))
+def test_a_window_is_the_same_tokens_and_an_ever_smaller_part_of_the_context(slope, share, seq_len):
+    window = alibi.window(slope, share)
+    assert alibi.within(slope, window, seq_len) >= share - 1e-12
+    assert alibi.covered(slope, seq_len, share) * seq_len == pytest.approx(min(window, seq_len))
+
+
+def test_a_quarter_of_a_long_context_is_covered():
+    """-ln(1 - 0.5) / (ln 2 / 100) is 100 tokens."""
+    slope = math.log(2) / 100
+    np.testing.assert_allclose(alibi.covered(slope, [50, 100, 400], 0.5), [1.0, 1.0, 0.25])
+
+
+@given(st.floats(0.0, 1.0), st.integers(2, 400), st.floats(0.01, 0.99), st.data())
+def test_a_key_with_that_lead_gets_its_share(slope, seq_len, share, data):
+    distance = data.draw(st.integers(0, seq_len - 1))
+    scores = alibi.bias(slope, np.arange(seq_len))
+    scores[distance] += alibi.lead(slope, distance, seq_len, share)
+    assert softmax(scores)[distance] == pytest.approx(share, rel=1e-7)
+
+
+def test_a_lead_is_the_penalty_and_the_logarithm_of_the_rest():
+    """Slope 1/2, 10 tokens back, endless row: 5 + ln(1 / (1 - e^-.5) - e^-5)."""
+    expected = 5 + math.log(1 / (1 - math.exp(-0.5)) - math.exp(-5))
+    assert alibi.lead(0.5, 10, 10**6) == pytest.approx(expected, rel=1e-12)
+    assert alibi.lead(0.0, 3, 9) == pytest.approx(math.log(8), rel=1e-12)
+    assert alibi.lead(800.0, 0, 2) == -800.0
+    assert alibi.lead(0.5, 10, 20, 1.0) == math.inf
+
+
 # Public bug reports.
 
 
@@ -370,6 +454,30 @@ def test_slopes_that_are_none_are_refused(came):
 def test_symmetric_is_a_yes_or_a_no(came):
     with pytest.raises(InvalidParameterError, match=r"^symmetric must be True or False, got "):
         alibi.bias_matrix(8, 2, 2, came)
+
+
+@pytest.mark.parametrize("came", [0, 13, -1, 1.5, None, True, "1"], **short)
+def test_a_head_that_is_not_there_is_refused(came):
+    with pytest.raises(InvalidParameterError, match=r"^head must be .* got "):
+        alibi.series(12, came)
+
+
+@pytest.mark.parametrize("came", [-1, 5, 1.5, math.nan, None, True], **short)
+def test_a_key_outside_of_the_row_is_refused(came):
+    with pytest.raises(InvalidParameterError, match=r"^distance must be .* got "):
+        alibi.lead(0.5, came, 5)
+
+
+@pytest.mark.parametrize("came", [0, -1, math.nan, math.inf, None, True], **short)
+def test_a_row_that_is_none_is_refused(came):
+    for ask in (
+        lambda: alibi.within(0.5, 1, came),
+        lambda: alibi.covered(0.5, came),
+        lambda: alibi.lead(0.5, 0, came),
+        lambda: alibi.stored_biases(0.5, came),
+    ):
+        with pytest.raises(InvalidParameterError, match=r"^(seq_len|q_len|k_len) must be .* got "):
+            ask()
 
 
 def test_more_queries_than_keys_and_matrices_beyond_memory_are_refused():

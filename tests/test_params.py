@@ -301,6 +301,11 @@ def test_an_order_reads_back_from_a_link(order):
     assert parameter.check(tuple(order)) == tuple(order)
 
 
+def test_an_order_may_begin_rearranged():
+    assert params.Order("order", 3).default == (0, 1, 2)
+    assert params.Order("order", 3, (2, 1, 0)).default == (2, 1, 0)
+
+
 @pytest.mark.parametrize(
     "came", ["", "0-1", "0-1-1", "0-1-3", "0-1-2-3", "a-b-c", "00-1-2", "-0-1-2", "²-0-1", "2 -0-1"]
 )

@@ -289,6 +289,68 @@ def test_bias_of_a_step_of_decoding_is_the_last_row_of_the_whole():
     )
 
 
+@pytest.mark.parametrize("case", DIFFERENT, **by_setting)
+def test_the_differences_to_float64_are_those_of_the_record(case):
+    found = relative.t5_float64_differences(*setting(case))
+    told = [one for one in case["diffs_rel_f32_f64"] if one[0] <= 0]
+    assert sorted(found.tolist()) == sorted(told)
+
+
+def test_float64_makes_no_difference_to_t5_itself():
+    for bidirectional in (True, False):
+        assert relative.t5_float64_differences(32, 128, bidirectional).shape == (0, 3)
+
+
+@given(t5_settings())
+def test_no_difference_to_float64_is_missed(t5_setting):
+    found = {position: pair for position, *pair in relative.t5_float64_differences(*t5_setting)}
+    positions = range(-t5_setting[1] - 5, 1)
+    for position, single in zip(positions, relative.t5_bucket(positions, *t5_setting), strict=True):
+        double = buckets_in_float64(position, *t5_setting)
+        assert (single != double) == (position in found)
+        assert found.get(position, [single, double]) == [single, double]
+
+
+@given(t5_settings())
+def test_sizes_of_buckets_add_up_to_the_distances_before_the_last_one(t5_setting):
+    ranges = [one for one in relative.t5_bucket_ranges(*t5_setting) if one.nearest <= 0]
+    assert ranges[-1].size is None
+    assert sum(one.size for one in ranges[:-1]) == -ranges[-1].nearest
+
+
+def test_what_a_written_out_bias_takes():
+    """32 heads of 128 dimensions at 128k tokens in bfloat16."""
+    found = relative.bias_memory(131_072, 32, 128)
+    assert found.bias == 32 * 131_072**2 * 2 == 1_099_511_627_776
+    assert found.qkv == 3 * 131_072 * 4096 * 2 == 3_221_225_472
+    assert (found.table, found.slopes) == (32 * 32 * 2, 64)
+
+
+@given(st.integers(1, 200), st.integers(1, 64))
+def test_a_bias_outgrows_queries_keys_and_values_at_three_head_dims(head_dim, num_heads):
+    found = relative.bias_memory(3 * head_dim, num_heads, head_dim, 4)
+    assert found.bias == found.qkv
+
+
+# Random vectors to show Shaw's formula with.
+
+
+@given(st.integers(1, 20), st.integers(0, 20), st.integers(1, 40))
+def test_a_table_before_training_keeps_near_vectors_and_its_bound(seq_len, largest, head_dim):
+    q, k, table = relative.shaw_random(seq_len, largest, head_dim)
+    assert q.shape == k.shape == (seq_len, head_dim)
+    assert table.shape == (2 * largest + 1, head_dim)
+    bound, wider = ((6 / (2 * n + 1 + head_dim)) ** 0.5 for n in (largest, largest + 3))
+    assert np.abs(table).max() <= bound
+    _, _, larger = relative.shaw_random(seq_len, largest + 3, head_dim)
+    np.testing.assert_allclose(larger[3:-3] / wider, table / bound, rtol=1e-12)
+
+
+def test_a_table_before_training_has_the_average_sides_variance():
+    table = relative.shaw_random(1, 200, 300)[2]
+    assert table.var() == pytest.approx(2 / (401 + 300), rel=0.02)
+
+
 # Public bug reports.
 
 

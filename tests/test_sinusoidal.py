@@ -163,6 +163,112 @@ def test_an_odd_width_has_no_shift_matrix_because_no_matrix_fits_its_table():
         sinusoidal.shift_residual(1, 10, 5)
 
 
+# The counter.
+
+
+@given(st.integers(0, 2**40), st.integers(1, 48))
+def test_bits_are_the_binary_digits_lowest_first(number, count):
+    written = format(number, f"0{count}b")[::-1][:count]
+    assert "".join(map(str, sinusoidal.bits(number, count))) == written
+
+
+@given(st.integers(0, 2**20), st.integers(1, 24))
+def test_a_bit_is_one_exactly_where_its_sine_half_a_token_on_is_negative(p, count):
+    waves = sinusoidal.bit_waves([p], count)[0]
+    assert (waves < 0).tolist() == [bool(p >> i & 1) for i in range(count)]
+    assert np.abs(waves).min() >= math.sin(math.pi / 2 ** (count + 1))
+
+
+def test_without_the_half_token_the_fastest_sine_says_nothing():
+    waves = sinusoidal.bit_waves(np.arange(64) - 0.5, 3)
+    np.testing.assert_allclose(waves[:, 0], 0.0, atol=1e-12)
+    np.testing.assert_allclose(waves[::4, 2], 0.0, atol=1e-12)
+
+
+def test_the_periods_of_bits_double_from_two():
+    assert sinusoidal.bit_periods(5).tolist() == [2, 4, 8, 16, 32]
+
+
+@given(st.integers(0, 5000), even_widths, bases, spacings)
+def test_the_sign_of_a_sine_is_the_parity_of_its_half_turns(p, d_model, base, spacing):
+    frequencies = sinusoidal.inv_freq(d_model, base, spacing)
+    half_turns = p * frequencies / math.pi
+    clear = np.abs(half_turns - np.round(half_turns)) > 1e-9  # of rounding
+    parity = np.floor(half_turns) % 2
+    signs = sinusoidal.sign_bits(p, d_model, base, spacing)
+    np.testing.assert_array_equal(signs[clear], parity[clear])
+
+
+@given(st.integers(2, 20), spacings)
+def test_with_a_ratio_of_two_the_signs_are_the_digits_of_half_turns(pairs, spacing):
+    base = sinusoidal.base_of_ratio(2.0, 2 * pairs, spacing)
+    assert base == 2.0 ** (pairs if spacing == "paper" else pairs - 1)
+    p = np.arange(1000)
+    np.testing.assert_array_equal(
+        sinusoidal.sign_bits(p, 2 * pairs, base, spacing),
+        [[int(x / math.pi) >> i & 1 for i in range(pairs)] for x in p],
+    )
+    assert sinusoidal.half_turns([0, 3, 4, 6, 7, 355]).tolist() == [0, 0, 1, 1, 2, 113]
+
+
+@given(st.integers(2, 64).map(lambda i: 2 * i), bases, spacings)
+def test_the_ratio_is_what_each_pair_is_slower_by(d_model, base, spacing):
+    ratio = sinusoidal.ratio(d_model, base, spacing)
+    frequencies = sinusoidal.inv_freq(d_model, base, spacing)
+    np.testing.assert_allclose(frequencies[:-1] / frequencies[1:], ratio, rtol=1e-9)
+    assert sinusoidal.base_of_ratio(ratio, d_model, spacing) == pytest.approx(base, rel=1e-9)
+
+
+@given(even_widths, bases)
+def test_only_tensor2tensors_wavelengths_reach_two_pi_times_the_base(d_model, base):
+    limit = sinusoidal.longest_wavelength(base)
+    assert limit == 2 * math.pi * base
+    paper, theirs = (
+        2 * math.pi / sinusoidal.inv_freq(d_model, base, spacing)[-1]
+        for spacing in ("paper", "tensor2tensor")
+    )
+    assert paper == pytest.approx(2 * math.pi * base ** ((d_model - 2) / d_model), rel=1e-9)
+    assert paper < limit
+    assert theirs == pytest.approx(2 * math.pi if d_model == 2 else limit, rel=1e-9)
+
+
+@given(even_widths, layouts)
+def test_columns_say_where_each_pairs_sine_and_cosine_stand(d_model, layout):
+    sines, cosines = sinusoidal.columns(d_model, layout)
+    row = sinusoidal.encoding(3, d_model, layout=layout)
+    angles = 3 * sinusoidal.inv_freq(d_model)
+    np.testing.assert_array_equal(row[sines], np.sin(angles))
+    np.testing.assert_array_equal(row[cosines], np.cos(angles))
+
+
+# Past the trained length.
+
+
+@pytest.mark.parametrize("spacing", ["paper", "tensor2tensor"])
+def test_a_pair_has_never_completed_when_its_wavelength_exceeds_the_training(spacing):
+    wavelengths = 2 * math.pi / sinusoidal.inv_freq(64, 10_000.0, spacing)
+    slow = sinusoidal.never_completed(256, 64, 10_000.0, spacing)
+    assert slow.tolist() == (wavelengths > 256).tolist()
+    assert 0 < slow.sum() < 32
+
+
+@given(st.integers(0, 900), st.integers(1, 300), even_widths, spacings)
+def test_likeness_is_the_best_cosine_with_a_row_of_training(p, trained, d_model, spacing):
+    rows = sinusoidal.table(trained, d_model, spacing=spacing)
+    row = sinusoidal.encoding(p, d_model, spacing=spacing)
+    expected = (rows @ row / np.linalg.norm(row) / np.linalg.norm(rows, axis=1)).max()
+    found = sinusoidal.likeness_to_trained(p, trained, d_model, spacing=spacing)
+    assert found.shape == ()
+    assert found == pytest.approx(expected, abs=1e-9)
+
+
+@given(st.integers(-300, 300), even_widths)
+def test_dot_product_follows_the_spacing(k, d_model):
+    here, there = sinusoidal.encoding([400, 400 + k], d_model, spacing="tensor2tensor")
+    closed = sinusoidal.dot_product(k, d_model, spacing="tensor2tensor")
+    assert closed == pytest.approx(float(here @ there), abs=1e-9)
+
+
 # Any position, and who uses which variant.
 
 
@@ -320,6 +426,34 @@ def test_a_position_that_is_none_is_refused(came):
 def test_an_unknown_variant_is_refused(came):
     with pytest.raises(InvalidParameterError, match=r"^variant must be one of paper, tensor2"):
         sinusoidal.variant_table(came, 4, 8)
+
+
+@pytest.mark.parametrize("came", NOT_A_COUNT, **short)
+def test_counts_of_bits_and_of_trained_tokens_are_checked(came):
+    for ask in (
+        lambda: sinusoidal.bits(1, came),
+        lambda: sinusoidal.bit_waves(1, came),
+        lambda: sinusoidal.bit_periods(came),
+    ):
+        with pytest.raises(InvalidParameterError, match=r"^count must be .* got "):
+            ask()
+    for ask in (
+        lambda: sinusoidal.never_completed(came, 8),
+        lambda: sinusoidal.likeness_to_trained(3, came, 8),
+    ):
+        with pytest.raises(InvalidParameterError, match=r"^(trained|positions and trained) must"):
+            ask()
+
+
+@pytest.mark.parametrize("came", [-1, 0.5, "1", None])
+def test_bits_of_what_is_no_whole_number_from_0_are_refused(came):
+    with pytest.raises(InvalidParameterError, match=r"^numbers must be whole numbers .* got "):
+        sinusoidal.bits(came, 4)
+
+
+def test_a_ratio_that_slows_nothing_is_refused():
+    with pytest.raises(InvalidParameterError, match=r"^ratio must be .* got 1$"):
+        sinusoidal.base_of_ratio(1.0, 8)
 
 
 @pytest.mark.parametrize("came", NOT_A_BASE, **short)

@@ -1,5 +1,6 @@
 """Transformer-XL's four terms and its relative shift against kimiyoung/transformer-xl."""
 
+import dataclasses
 import json
 import math
 from pathlib import Path
@@ -247,6 +248,111 @@ def test_frequencies_run_over_the_width_of_the_model_not_of_a_head():
     np.testing.assert_allclose(r[0, :4], np.sin([1.0, 0.1, 0.01, 0.001]), rtol=1e-12)
 
 
+# What the pictures show.
+
+
+@pytest.mark.parametrize("case", CASES, **by_lengths)
+def test_the_two_products_of_the_released_code_are_its_ac_and_bd(case):
+    product = transformer_xl.two_products(*inputs(case), U, V)
+    expected = np.array(case["AC"]) + np.array(case["BD_after_shift"])
+    np.testing.assert_allclose(product, expected, **close)
+    assert transformer_xl.terms(*inputs(case), U, V).residual(product) < 1e-13
+
+
+def test_a_residual_is_the_largest_difference_where_a_query_may_look():
+    one, bias = np.ones((1, 2, 3)), np.zeros((1, 3))
+    terms = transformer_xl.terms(one, one, one, bias, bias)
+    np.testing.assert_array_equal(terms.total[0], [[6, 0], [6, 6]])
+    assert terms.residual([[[6.0, 99.0], [6.5, 5.75]]]) == 0.5
+    with pytest.raises(InvalidParameterError, match=r"^product must have the shape of .* got "):
+        terms.residual(one)
+
+
+@given(st.integers(1, 9), st.integers(0, 9), st.integers(0, 999))
+def test_terms_of_a_random_head_add_up_to_the_products(q_len, memory, seed):
+    head, k_len = transformer_xl.random_head(16, 4, seed), q_len + memory
+    x = transformer_xl.tokens(k_len, 16, seed)
+    for terms, product in (
+        head.relative(x, q_len, u=-2.0, v=3.0),
+        head.absolute(x, q_len, range(7 + memory, 7 + k_len), range(7, 7 + k_len)),
+    ):
+        assert terms.residual(product) < 1e-12
+    relative, absolute = head.relative(x, q_len, 0, 0)[0], head.absolute(x, 1, [0], [0] * k_len)[0]
+    assert not relative.c.any()
+    assert not relative.d.any()
+    q, k = x[-1:] @ head.q_weight.T, x @ head.k_weight.T
+    np.testing.assert_allclose(relative.a[0, -1], (q @ k.T)[0], atol=1e-12)
+    at_0 = sinusoidal.encoding(0, 16, layout="halves")
+    np.testing.assert_allclose(absolute.b[0, 0], (q @ (head.k_weight @ at_0))[0], atol=1e-12)
+    np.testing.assert_allclose(absolute.c[0, 0], k @ (head.q_weight @ at_0), atol=1e-12)
+
+
+def test_a_moved_text_changes_every_term_with_places_and_none_with_distances():
+    head, x = transformer_xl.random_head(), transformer_xl.tokens(8)
+    at_0, at_5 = (head.absolute(x, 8, range(n, n + 8), range(n, n + 8))[0] for n in (0, 5))
+    change = transformer_xl.changes(at_0, at_5)
+    assert change.pop("a") == 0.0
+    assert set(change) == {"b", "c", "d", "weights"}
+    assert min(change.values()) > 0.05
+    for name in "bcd":
+        assert change[name] == np.abs(getattr(at_5, name) - getattr(at_0, name)).max()
+    assert change["weights"] == np.abs(softmax(at_5.scores) - softmax(at_0.scores)).max()
+    relative = head.relative(x, 8)[0]
+    assert set(transformer_xl.changes(relative, relative).values()) == {0.0}
+
+
+def test_a_longer_text_begins_with_the_shorter_one():
+    np.testing.assert_array_equal(transformer_xl.tokens(20)[:7], transformer_xl.tokens(7))
+    assert not np.array_equal(transformer_xl.tokens(7, seed=1), transformer_xl.tokens(7))
+
+
+def laid_out(cells, shape):
+    """The cells as an array of their numbers, 1 and up, zeros being 0 and empty places -1."""
+    told = np.full(shape, -1.0)
+    number = np.where(cells.is_zero, 0, np.cumsum(~cells.is_zero))
+    for n in np.flatnonzero(cells.shown):
+        assert cells.shown[n] == 1.0
+        assert told[int(cells.row[n]), int(cells.column[n])] == -1
+        told[int(cells.row[n]), int(cells.column[n])] = number[n]
+    return told
+
+
+@given(st.integers(1, 6), st.integers(0, 5), st.booleans(), st.sampled_from(["first", "last"]))
+def test_moving_cells_rest_where_the_arrays_of_the_shift_have_them(q_len, memory, encoder, dropped):
+    k_len = q_len + memory
+    columns = q_len + k_len - 1 if encoder else k_len
+    x = np.arange(1.0, q_len * columns + 1).reshape(q_len, columns)
+    padded = np.pad(x, ((0, 0), (1, 0)))
+    turned = padded.reshape(-1, q_len)
+    cut = turned[1:] if dropped == "first" else turned[:-1]
+    back = cut.reshape(x.shape)
+    stages = [padded, padded, turned, cut, back, back[:, :k_len]][: 6 if encoder else 5]
+    for step, expected in enumerate(stages):
+        for near in {max(step - 0.1, 0), step, min(step + 0.1, len(stages) - 1)}:
+            cells = transformer_xl.shift_cells(q_len, k_len, near, dropped, encoder)
+            if step == 0:
+                assert not cells.shown[cells.is_zero].any()
+                cells = dataclasses.replace(cells, shown=np.ones_like(cells.shown))
+            np.testing.assert_array_equal(laid_out(cells, expected.shape), expected)
+    if dropped == "first":
+        shift = transformer_xl.full_relative_shift if encoder else transformer_xl.relative_shift
+        np.testing.assert_array_equal(stages[-1], shift(x))
+    visible = causal_mask(q_len, k_len)
+    assert cells.ahead.sum() == (~visible).sum()
+    if dropped == "last":
+        assert not cells.right.any() or k_len == 1 or q_len == 1
+    else:
+        assert cells.right.sum() == (q_len * k_len if encoder else visible.sum())
+
+
+def test_a_cell_is_half_way_between_two_steps():
+    before, half, after = (transformer_xl.shift_cells(3, 4, step) for step in (1, 1.5, 2))
+    np.testing.assert_allclose(half.row, (before.row + after.row) / 2, atol=1e-12)
+    np.testing.assert_allclose(half.column, (before.column + after.column) / 2, atol=1e-12)
+    fading = transformer_xl.shift_cells(3, 4, 2.5)
+    np.testing.assert_allclose(fading.shown[:3], 0.5)
+
+
 # Errors.
 
 
@@ -259,6 +365,12 @@ def test_counts_that_are_none_are_refused(came):
         ("q_len", lambda: transformer_xl.garbage(came)),
         ("k_len", lambda: transformer_xl.garbage(2, came)),
         ("num_heads", lambda: transformer_xl.heads(np.ones((2, 3)), np.ones((4, 3)), came)),
+        ("count", lambda: transformer_xl.tokens(came)),
+        ("d_model", lambda: transformer_xl.random_head(came)),
+        ("d_head", lambda: transformer_xl.random_head(8, came)),
+        ("q_len", lambda: transformer_xl.random_head(8).relative(np.ones((4, 8)), came)),
+        ("q_len", lambda: transformer_xl.shift_cells(came, 4, 0)),
+        ("k_len", lambda: transformer_xl.shift_cells(2, came, 0)),
     ):
         with pytest.raises(InvalidParameterError, match=rf"^{name} must be .* got "):
             ask()
@@ -317,6 +429,10 @@ def test_sizes_that_do_not_fit_are_refused():
         ("k_len must be", lambda: transformer_xl.relative_shift(np.ones((3, 2)))),
         ("k_len must be", lambda: transformer_xl.full_relative_shift(np.ones((3, 4)))),
         ("k_len must be", lambda: transformer_xl.garbage(3, 2)),
+        ("k_len must be", lambda: transformer_xl.shift_cells(3, 2, 0)),
+        ("step must be", lambda: transformer_xl.shift_cells(3, 4, 4.5)),
+        ("dropped must be", lambda: transformer_xl.shift_cells(3, 4, 1, "none")),
+        ("q_len must be", lambda: transformer_xl.random_head(4).relative(np.ones((3, 4)), 4)),
         ("x must have the axes", lambda: transformer_xl.relative_shift(np.ones(3))),
         ("num_heads must divide", lambda: transformer_xl.heads(q[0], np.ones((5, 4)), 2)),
         ("the last axis of weight", lambda: transformer_xl.heads(q[0], np.ones((6, 3)), 2)),

@@ -550,8 +550,7 @@ def lab() -> None:
     def train_short(method: str) -> None:
         """Back to the defaults, with this RoPE model and that method."""
         model = v["model"] if read.encoding == "rope" else "rope-500"
-        page.write(view, "model", model, only=True)
-        page.write(view, "rope_type", method)
+        page.write(view, {"model": model, "rope_type": method}, only=True)
 
     with sheet.choices():
         sheet.choice("model", width=190)

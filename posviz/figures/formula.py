@@ -15,7 +15,7 @@ from typing import Any
 from posviz.figures import style
 
 _GREEK = {
-    "alpha": "α", "beta": "β", "theta": "θ", "lambda_": "λ", "phi": "φ", "delta": "Δ", "pi": "π",
+    "alpha": "α", "beta": "β", "theta": "θ", "lam": "λ", "phi": "φ", "delta": "Δ", "pi": "π",
     "sigma": "σ",
 }  # fmt: skip
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
@@ -40,6 +40,7 @@ _BINDS = {
 }
 
 
+_APART = ("mn>", "mtext>")  # numbers and words need a dot between them
 _SIGNS = {ast.Add: "+", ast.Sub: "−", ast.Mult: "·", ast.FloorDiv: "//", ast.MatMult: "/"}
 
 
@@ -105,9 +106,14 @@ class Formula:
                 return f"<msup>{self._within(left, node.op, values)}<mrow>{power}</mrow></msup>"
             case ast.BinOp(left=left, op=op, right=right):
                 first = self._within(left, op, values)
-                second = self._within(right, op, values, is_right=True)
                 sign = _SIGNS[type(op)]
-                if sign == "·" and not (_digits(first[-12:]) or _digits(second[:12])):
+                if isinstance(op, ast.Add) and isinstance(right, ast.Name):
+                    negative = values.get(right.id, 0) < 0
+                    if negative:  # 2 + −3 is written 2 − 3
+                        values, sign = {**values, right.id: -values[right.id]}, "−"
+                second = self._within(right, op, values, is_right=True)
+                apart = any(mark in first[-30:] or mark in second[:30] for mark in _APART)
+                if sign == "·" and not apart:
                     sign = "\u2062"  # letters stand side by side
                 return f"<mrow>{first}<mo>{sign}</mo>{second}</mrow>"
             case ast.Call(func=ast.Name(id="sum"), args=[ast.GeneratorExp() as each]):
@@ -154,8 +160,8 @@ class Formula:
             own = _BINDS[type(node.op)]
         elif isinstance(node, ast.Name) and values.get(node.id, 0) < 0:
             own = 1 if isinstance(outer, ast.Pow) or is_right else 2
-        elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "sum":
-            own = 2
+        elif "munderover" in told or (isinstance(node, ast.Name) and "msup" in told):
+            own = 2  # a sum; 2.1 · 10⁹
         apart = own < around or (
             own == around and is_right and isinstance(outer, (ast.Sub, ast.MatMult))
         )
@@ -181,10 +187,6 @@ class Formula:
         if name not in self.shades:
             return told
         return f'<mrow style="color:{style.colour(self.shades[name])}">{told}</mrow>'
-
-
-def _digits(markup: str) -> bool:
-    return "mn>" in markup
 
 
 def _number(value: float) -> str:

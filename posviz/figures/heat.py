@@ -42,6 +42,7 @@ class Axis:
         title: What they count.
         handle: Parameter that a click or a drag on the map sets; empty if none.
         first: What the first one counts as.
+        step: By how much each one counts more; -1 for an axis that counts down.
         labels: Name of each one, tokens for instance; numbers if empty.
         chosen: The one that is marked, by index.
         ticks: How many numbers stand at the axis, at most; labels all stand.
@@ -50,6 +51,7 @@ class Axis:
     title: str = ""
     handle: str = ""
     first: int = 0
+    step: int = 1
     labels: Sequence[str] = ()
     chosen: int | None = None
     ticks: int = 6
@@ -121,6 +123,7 @@ def heat_map(
         f'<canvas data-raster="{name}" data-palette="{",".join(palette)}" '
         f'data-said="{escape(said)}" data-row="{rows.handle}" data-column="{columns.handle}" '
         f'data-first-row="{rows.first}" data-first-column="{columns.first}" '
+        f'data-step-row="{rows.step}" data-step-column="{columns.step}" '
         f"data-rows='{escape(json.dumps(list(rows.labels)))}' "
         f"data-columns-said='{escape(json.dumps(list(columns.labels)))}'></canvas>"
     )
@@ -158,7 +161,7 @@ def _ticks(axis: Axis, count: int, side: str) -> str:
     if axis.labels:
         shown = [(n, escape(label)) for n, label in enumerate(axis.labels)]
     else:
-        shown = [(n, style.tokens(axis.first + n)) for n in _round_steps(axis, count)]
+        shown = [(n, style.tokens(axis.first + axis.step * n)) for n in _round_steps(axis, count)]
     return "".join(
         f'<span style="{side}:{100 * (n + 0.5) / count:.4g}%"'
         f"{' class=is-chosen' if n == axis.chosen else ''}>{label}</span>"
@@ -176,7 +179,7 @@ def _round_steps(axis: Axis, count: int) -> range:
     )
     if axis.first == 0 and count % 64 == 0 and count > axis.ticks:  # 512 has ticks at 64, 128, ...
         step = 1 << max((count // axis.ticks - 1).bit_length(), 0)
-    return range(-axis.first % step, count, step)
+    return range(-axis.first * axis.step % step, count, step)
 
 
 def scale_bar(low: str, high: str, palette: Sequence[str] = DIVERGING, middle: str = "") -> str:

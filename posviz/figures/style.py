@@ -78,6 +78,8 @@ def css() -> str:
 
 def tokens(count: float) -> str:
     """A number of tokens, short enough for a tick or a clock: 6.28, 512, 8.2k, 1.3M."""
+    if count < 0:
+        return f"−{tokens(-count)}"
     for least, size, mark in ((9.995e8, 1e9, "G"), (9.995e5, 1e6, "M"), (1e4, 1e3, "k")):
         if count >= least:
             scaled = count / size

@@ -453,19 +453,20 @@ def svg(
     key: str,
     height: int | None = None,
     view: View | None = None,
-    on_choose: Callable[[str, str], None] | None = None,
+    on_choose: Callable[[Mapping[str, str]], None] | None = None,
 ) -> None:
     """SVG or HTML text drawn in place.
 
     Args:
-        markup: The text, or a picture of it. An element with ``data-set="NAME=VALUE"`` sets the
-            view's parameter when it is clicked; the elements with ``data-item`` within one with
-            ``data-order="NAME"`` are dragged, or moved by arrow keys, into another order, which is
-            the parameter's value; a heat map sets its axes' handles.
+        markup: The text, or a picture of it. An element with ``data-set="NAME=VALUE"``, a
+            piece of a link, sets the view's parameters when it is clicked; the elements with
+            ``data-item`` within one with ``data-order="NAME"`` are dragged, or moved by arrow
+            keys, into another order, which is the parameter's value; a heat map sets its axes'
+            handles.
         key: Its name; with a view, the name of its picture.
         height: Least height in pixels, if it should keep its place.
         view: View that it belongs to.
-        on_choose: Called with name and value after that.
+        on_choose: Called after that with the values, by name, that are new.
     """
     picture = markup if isinstance(markup, Picture) else drawing(markup)
     _place(_MARKUP, picture, key, height, view, on_choose)
@@ -477,14 +478,13 @@ def _place(
     key: str,
     height: int | None,
     view: View | None,
-    on_choose: Callable[[str, str], None] | None = None,
+    on_choose: Callable[[Mapping[str, str]], None] | None = None,
 ) -> None:
     name = f"{view.name}:{key}" if view else key
 
     def chosen() -> None:
         if on_choose:
-            for said in st.session_state[name]["chosen"].split("&"):
-                on_choose(*said.split("=", 1))
+            on_choose(st.session_state[name]["chosen"])
 
     component(
         key=name,

@@ -6,7 +6,7 @@ handle writes there, so that a link, a reload and a return from another page mea
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any, Literal
@@ -72,12 +72,12 @@ def values(view: live.View) -> live.Values:
     return view.follow(_state(view))
 
 
-def write(view: live.View, name: str, value: object, *, only: bool = False) -> None:
-    """Puts a value into the state; with ``only``, everything else returns to its default."""
+def write(view: live.View, values: Mapping[str, object], *, only: bool = False) -> None:
+    """Puts values into the state; with ``only``, everything else returns to its default."""
     state = _state(view)
     before = {} if only else dict(state)
     # What the link would say, no more: a value that a moved limit stopped is forgotten.
-    followed = view.follow(before | {name: str(value)})
+    followed = view.follow(before | {name: str(value) for name, value in values.items()})
     state.clear()
     state.update(view.query(followed))
     st.session_state.pop(_problems(view), None)
@@ -99,7 +99,7 @@ def handle(
         text.say(number.label), number.low, number.high, value, number.step,
         key=number.name, help=text.say(number.help), scale=number.scale, play=play,
         unit=text.say(number.unit) if unit is None else unit, disabled=disabled, note=note,
-        view=view, on_change=lambda moved: write(view, number.name, moved),
+        view=view, on_change=lambda moved: write(view, {number.name: moved}),
     )  # fmt: skip
 
 
@@ -117,7 +117,7 @@ def picture(
     else:
         live.svg(
             drawn, key=name, height=height, view=view,
-            on_choose=lambda chosen, value: write(view, chosen, value),
+            on_choose=lambda chosen: write(view, chosen),
         )  # fmt: skip
 
 
@@ -189,13 +189,13 @@ def _widget(view: live.View, parameter: Parameter, value: object) -> str:
 def _chosen(view: live.View, parameter: Parameter, key: str, resets: bool) -> None:
     chosen = st.session_state[key]
     if chosen is not None:  # a segment clicked again lets go of itself
-        write(view, parameter.name, chosen, only=resets)
+        write(view, {parameter.name: chosen}, only=resets)
 
 
 def _chosen_several(view: live.View, parameter: Several, key: str) -> None:
     chosen = tuple(st.session_state[key])
     if len(chosen) <= parameter.most:  # one too many is let go of
-        write(view, parameter.name, parameter.write(chosen))
+        write(view, {parameter.name: parameter.write(chosen)})
 
 
 def text_field(view: live.View, parameter: Parameter, value: str) -> None:
@@ -204,7 +204,7 @@ def text_field(view: live.View, parameter: Parameter, value: str) -> None:
     live.text_field(
         text.say(parameter.label), value, key=parameter.name, longest=parameter.longest,
         help=text.say(parameter.help), view=view,
-        on_change=lambda typed: write(view, parameter.name, typed),
+        on_change=lambda typed: write(view, {parameter.name: typed}),
     )  # fmt: skip
 
 
@@ -255,7 +255,10 @@ class Sheet:
         number_choice(self.view, self.declared[name], self.values[name], usual, **more)
 
     def show(self, name: str, *, heading: bool = True, **more: Any) -> None:
-        """One picture in its place, under the picture ``NAME:head`` if there is one."""
+        """One picture in its place, under the picture ``NAME:head`` if there is one.
+
+        Its name is not that of a handle: Streamlit keeps both by name.
+        """
         if heading and f"{name}:head" in self.drawn:
             picture(self.view, f"{name}:head", self.drawn[f"{name}:head"])
         picture(self.view, name, self.drawn[name], **more)

@@ -51,6 +51,16 @@ def test_a_negative_number_in_a_power_or_a_difference_is_bracketed() -> None:
     assert plain(Formula("x", "a ** 2").markup(9, a=-3)) == "x=a2=(−3)2=9"
 
 
+def test_a_negative_summand_is_subtracted_and_a_power_of_ten_is_bracketed() -> None:
+    assert plain(Formula("x", "a + b").markup(-1, a=2, b=-3)) == "x=a+b=2−3=−1"
+    assert plain(Formula("x", "a ** 2").markup(a=2e9)) == "x=a2=(2.00·109)2"
+
+
+def test_words_stand_apart() -> None:
+    told = Formula("x", "a * b", words={"a": "rows", "b": "columns"}).markup()
+    assert plain(told) == "x=rows·columns"
+
+
 def test_a_rounded_result_says_so() -> None:
     assert plain(Formula("x", "1 / a").markup(1 / 3, a=3)).endswith("≈0.3333")
 

@@ -53,7 +53,8 @@ def shown(axis: heat.Axis, count: int) -> list[str]:
         (heat.Axis(), 12, ["0", "2", "4", "6", "8", "10"]),
         (heat.Axis(), 512, ["0", "128", "256", "384"]),
         (heat.Axis(), 100, ["0", "20", "40", "60", "80"]),
-        (heat.Axis(first=-3), 7, ["-2", "0", "2"]),
+        (heat.Axis(first=-3), 7, ["−2", "0", "2"]),
+        (heat.Axis(first=11, step=-1), 12, ["10", "8", "6", "4", "2", "0"]),
         (heat.Axis(labels=["the", "<b>"]), 2, ["the", "&lt;b&gt;"]),
     ],
 )

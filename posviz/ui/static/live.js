@@ -143,10 +143,12 @@ export function anchor({ data }) {
 
 // ---------------------------------------------------------------------------------- slider
 
+const signed = (value) => String(value).replace("-", "−");
+
 const format = (value, whole) => {
   if (value !== 0 && Math.abs(value) < 1e-3) return value.toExponential(2);
   const digits = whole ? 0 : Math.abs(value) < 100 ? 2 : Math.abs(value) < 1000 ? 1 : 0;
-  return value.toLocaleString("en-US", { maximumFractionDigits: digits });
+  return signed(value.toLocaleString("en-US", { maximumFractionDigits: digits }));
 };
 
 class Scale {
@@ -257,9 +259,17 @@ class Slider {
     this.show(value);
   }
 
-  // Something else than the handle set its value: a clock, a heat map.
+  // Something else than the handle set its value: a clock, a heat map. That is newer than what the
+  // handle has not yet told.
   follow(value) {
-    if (!this.held && Number(value) !== this.value) this.show(Number(value));
+    if (Number(value) === this.value) return;
+    clearInterval(this.timer);
+    clearTimeout(this.settling);
+    this.timer = 0;
+    this.held = false;
+    this.view.moving.delete(this);
+    this.show(Number(value));
+    this.face();
   }
 
   show(value) {
@@ -347,7 +357,7 @@ class Slider {
 
   typed(text) {
     const { low, high, step, whole } = this.scale;
-    const plain = text.trim().replace(/^(\d{1,3})((?:,\d{3})+)(?=\.|$)/, (all) => all.replaceAll(",", ""));
+    const plain = text.trim().replace("−", "-").replace(/^(-?\d{1,3})((?:,\d{3})+)(?=\.|$)/, (all) => all.replaceAll(",", ""));
     const value = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(plain) ? Number(plain) : NaN;
     const allowed = value >= low && value <= high && (!whole || (value - low) % step === 0);
     const got = text.trim() ? text.trim().slice(0, 40) : "–";
@@ -412,8 +422,10 @@ function picture(component, className, draw) {
     one.host.dataset.key = data.key;
     one.host.style.minHeight = data.height ? `${data.height}px` : "";
   }
-  one.report = (chosen) => setTriggerValue("chosen", chosen);
   const view = data.view ? viewOf(data.view) : null;
+  // With what handles have not told yet: a choice may rest on it.
+  one.report = (chosen) =>
+    setTriggerValue("chosen", Object.fromEntries([...(view?.moved ?? []), ...new URLSearchParams(chosen)]));
   const update = (sent) => {
     const payload = complete(one, sent);
     if (!payload) return view?.ask(); // what it rests on was drawn over in the meantime
@@ -484,7 +496,7 @@ function listen(one) {
   host.addEventListener("click", (event) => {
     const chosen = event.target.closest("[data-set]")?.dataset.set;
     if (!chosen) return;
-    one.view?.set(...chosen.split("="));
+    for (const pair of new URLSearchParams(chosen)) one.view?.set(...pair);
     one.report(chosen);
   });
   // Dragging within the picture. Its elements are replaced while one drags, the host is not.
@@ -524,7 +536,7 @@ function listen(one) {
 function dragTo(one, { clientX: x, clientY: y }) {
   const { drag, host, view } = one;
   const set = (pairs) => {
-    const said = pairs.map((pair) => pair.join("=")).join("&");
+    const said = new URLSearchParams(pairs).toString();
     if (said === drag.said) return;
     drag.said = said;
     for (const pair of pairs) view?.set(...pair);
@@ -543,10 +555,10 @@ function dragTo(one, { clientX: x, clientY: y }) {
   }
   const canvas = host.querySelector(`canvas[data-raster="${drag.map}"]`);
   const cell = cellAt(canvas, x, y, true);
-  const { row, column, firstRow, firstColumn } = canvas.dataset;
+  const { row, column, firstRow, firstColumn, stepRow, stepColumn } = canvas.dataset;
   const pairs = [];
-  if (row) pairs.push([row, cell.row + Number(firstRow)]);
-  if (column) pairs.push([column, cell.column + Number(firstColumn)]);
+  if (row) pairs.push([row, cell.row * stepRow + Number(firstRow)]);
+  if (column) pairs.push([column, cell.column * stepColumn + Number(firstColumn)]);
   set(pairs);
 }
 
@@ -569,7 +581,7 @@ function moveItem(one, item, event) {
   item.focus();
   one.view?.set(...pair);
   clearTimeout(one.telling); // Streamlit hears of it once the keys rest
-  one.telling = setTimeout(() => one.report(pair.join("=")), 250);
+  one.telling = setTimeout(() => one.report(new URLSearchParams([pair])), 250);
 }
 
 // ------------------------------------------------------------------------------- heat maps
@@ -640,15 +652,15 @@ function sayCell({ host, pointer }) {
     if (!cell) continue;
     const { told: { columns, low, high, values, bytes: cells }, dataset } = canvas;
     const index = cell.row * columns + cell.column;
-    const name = (list, n, first) => JSON.parse(list)[n] ?? n + Number(first);
+    const name = (list, n, step, first) => JSON.parse(list)[n] ?? signed(n * step + Number(first));
     if (values && !canvas.told.exact) canvas.told.exact = numbers(values);
     const exact = canvas.told.exact?.[index];
     const rough = low + ((cells[index] - 1) / 254) * (high - low);
     const value = exact === undefined ? `≈ ${Number(rough.toPrecision(2))}` : Number(exact.toPrecision(4));
     output.textContent = dataset.said
-      .replace("{row}", () => name(dataset.rows, cell.row, dataset.firstRow))
-      .replace("{column}", () => name(dataset.columnsSaid, cell.column, dataset.firstColumn))
-      .replace("{value}", () => (cells[index] ? String(value).replace("-", "−") : "–"));
+      .replace("{row}", () => name(dataset.rows, cell.row, dataset.stepRow, dataset.firstRow))
+      .replace("{column}", () => name(dataset.columnsSaid, cell.column, dataset.stepColumn, dataset.firstColumn))
+      .replace("{value}", () => (cells[index] ? signed(value) : "–"));
     const box = figure.getBoundingClientRect();
     output.style.top = `${pointer[1] - box.top}px`;
     output.style.left = `${pointer[0] - box.left}px`;
