@@ -155,3 +155,103 @@ def test_an_offset_that_leaves_no_row_is_refused(came):
 def test_a_length_that_fits_no_memory_is_refused():
     with pytest.raises(InvalidParameterError, match=r"^seq_len and d_model must ask"):
         learned.interpolate(np.zeros((4, 4)), 2**30)
+
+
+# Rows beside each other.
+
+
+@given(tables(), st.integers(0, 3), st.integers(0, 14))
+def test_the_row_of_a_position_is_the_one_that_is_looked_up(table, offset, position):
+    numbered = np.arange(len(table))[:, None]
+    offset = min(offset, len(table) - 1)
+
+    def outcome(read):
+        try:
+            return read()
+        except InvalidParameterError as error:
+            return str(error)
+
+    assert outcome(lambda: learned.row_of(position, len(table), offset)) == outcome(
+        lambda: int(learned.lookup(numbered, position, offset)[0])
+    )
+
+
+@given(st.integers(1, 40), st.integers(1, 120))
+def test_where_a_longer_table_reads_is_what_it_holds_of_the_row_numbers(rows, seq_len):
+    found = learned.read_at(seq_len, rows)
+    numbered = np.arange(float(rows))[:, None]
+    np.testing.assert_allclose(found, learned.interpolate(numbered, seq_len)[:, 0], rtol=1e-12)
+    assert found[0] == 0.0
+    if seq_len > 1:
+        assert found[-1] == rows - 1
+
+
+@given(tables(), st.data())
+def test_similarity_is_the_cosine_of_each_two_rows(table, data):
+    found = learned.similarity(table)
+    for i, a in enumerate(table):
+        for j, b in enumerate(table):
+            both = math.hypot(*a) * math.hypot(*b)
+            if both < 1e-200:  # zeros, or too small for this plain way
+                continue
+            expected = sum(x * y for x, y in zip(a, b, strict=True)) / both
+            assert found[i, j] == pytest.approx(expected, abs=1e-12)
+    row = data.draw(st.integers(0, len(table) - 1))
+    np.testing.assert_allclose(learned.similarity(table, row), found[row], atol=1e-15)
+    if len(table) > 1:
+        np.testing.assert_allclose(
+            learned.neighbour_similarity(table), np.diagonal(found, 1), atol=1e-15
+        )
+
+
+def test_similarity_by_hand():
+    table = [[3.0, 4.0], [-6.0, -8.0], [4.0, -3.0], [0.0, 0.0], [3e-200, 4e-200]]
+    expected = [
+        [1, -1, 0, 0, 1], [-1, 1, 0, 0, -1], [0, 0, 1, 0, 0], [0, 0, 0, 0, 0], [1, -1, 0, 0, 1],
+    ]  # fmt: skip
+    np.testing.assert_allclose(learned.similarity(table), expected, atol=1e-15)
+    fan = [[1.0, 0.0], [1.0, 1.0], [1.0, 3.0], [0.0, 0.0]]  # at 0, 45 and 72 degrees
+    assert [learned.nearest(fan, row) for row in range(4)] == [1, 2, 1, 0]
+
+
+def test_sizes_and_gaps_by_hand():
+    table = [[3.0, 4.0], [0.0, 0.0], [5.0, 12.0]]
+    assert learned.row_sizes(table).tolist() == [5.0, 0.0, 13.0]
+    assert learned.gaps(table).tolist() == [5.0, 13.0]
+
+
+def test_dividing_the_gaps_divides_the_distance_between_neighbours():
+    table = np.array([[0.0, 1.0], [4.0, -2.0], [4.0, 2.0]])
+    found = learned.gaps(learned.interpolate(table, 9))
+    np.testing.assert_allclose(found, np.repeat(learned.gaps(table), 4) / 4, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("read", "said"),
+    [
+        (lambda: learned.row_of(0, 0), "rows must be a whole number of at least 1, got 0"),
+        (lambda: learned.row_of(0, 4, 4), "offset must be a whole number from 0 to 3, got 4"),
+        (lambda: learned.read_at(0, 4), "seq_len must be a whole number of at least 1, got 0"),
+        (lambda: learned.similarity([[1.0]], 1), "row must be a whole number from 0 to 0, got 1"),
+        (lambda: learned.nearest([[1.0]], 0), "rows must be a whole number of at least 2, got 1"),
+        (lambda: learned.gaps([[1.0]]), "rows must be a whole number of at least 2, got 1"),
+        (lambda: learned.neighbour_similarity([[1.0]]), "rows must be a whole number of at least"),
+        (lambda: learned.row_sizes([1.0]), "table must have the axes (rows, d_model)"),
+        (lambda: learned.read_at(2**30, 4), "seq_len must ask for at most"),
+    ],
+)
+def test_what_has_no_answer_is_told(read, said):
+    with pytest.raises(InvalidParameterError) as error:
+        read()
+    assert str(error.value).startswith(said)
+
+
+def test_a_released_table_ends_after_its_positions():
+    assert {name: one.positions for name, one in learned.RELEASED.items()} == {
+        "bert": 512, "gpt2": 1024, "roberta": 512, "opt": 2048,
+    }  # fmt: skip
+    for one in learned.RELEASED.values():
+        assert learned.row_of(0, one.rows, one.offset) == one.offset
+        assert learned.row_of(one.positions - 1, one.rows, one.offset) == one.rows - 1
+        with pytest.raises(InvalidParameterError, match=r"a learned table has no row for it$"):
+            learned.row_of(one.positions, one.rows, one.offset)

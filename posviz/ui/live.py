@@ -367,8 +367,9 @@ def slider(
     name = f"{view.name}:{key}" if view else key
 
     def changed() -> None:
-        if on_change:
-            on_change(st.session_state[name]["value"])
+        # A release may arrive after its slider has left the page.
+        if on_change and (told := st.session_state.get(name)):
+            on_change(told["value"])
 
     if view is None:  # the value that came last; hearing it back lets the browser send the next
         value = (st.session_state.get(name) or {}).get("value", value)
@@ -413,8 +414,8 @@ def text_field(
     name = f"{view.name}:{key}"
 
     def changed() -> None:
-        if on_change:
-            on_change(st.session_state[name]["value"])
+        if on_change and (told := st.session_state.get(name)):
+            on_change(told["value"])
 
     _TEXT_FIELD(
         key=name,
@@ -483,8 +484,8 @@ def _place(
     name = f"{view.name}:{key}" if view else key
 
     def chosen() -> None:
-        if on_choose:
-            on_choose(st.session_state[name]["chosen"])
+        if on_choose and (told := st.session_state.get(name)):
+            on_choose(told["chosen"])
 
     component(
         key=name,
