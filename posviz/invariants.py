@@ -1,4 +1,4 @@
-"""Two identities of RoPE, measured on random vectors instead of asserted.
+"""Identities of RoPE, measured instead of asserted.
 
 Source: RoFormer, https://arxiv.org/abs/2104.09864, section 3.2: rotation keeps the norm, and the
 score of a rotated query and key depends on their distance alone.
@@ -38,6 +38,52 @@ def shifted_scores(
         return float(rotated_q @ rotated_k) / math.sqrt(len(q))
 
     return score(0.0), score(shift)
+
+
+def sum_residual(inv_freq: ArrayLike, a: float, b: float, layout: rope.Layout = "half") -> float:
+    """Largest entry of ``R(a) R(b) - R(a + b)``: two rotations are one by the sum."""
+    first, second, both = (rope.rotation_matrix(at, inv_freq, layout) for at in (a, b, a + b))
+    return float(np.abs(first @ second - both).max())
+
+
+def inverse_residual(inv_freq: ArrayLike, position: float, layout: rope.Layout = "half") -> float:
+    """Largest entry of ``R^T R - 1``: the transpose turns back, so lengths stay."""
+    matrix = rope.rotation_matrix(position, inv_freq, layout)
+    return float(np.abs(matrix.T @ matrix - np.eye(len(matrix))).max())
+
+
+def relative_residual(
+    inv_freq: ArrayLike, m: float, n: float, layout: rope.Layout = "half"
+) -> float:
+    """Largest entry of ``R(m)^T R(n) - R(n - m)``: between a query and a key stands their distance.
+
+    Source: RoFormer, equation 16.
+    """
+    query, key, between = (rope.rotation_matrix(at, inv_freq, layout) for at in (m, n, n - m))
+    return float(np.abs(query.T @ key - between).max())
+
+
+def elementwise_residual(
+    x: ArrayLike, position: float, inv_freq: ArrayLike, layout: rope.Layout = "half"
+) -> float:
+    """Largest difference of ``R x`` and ``x * cos + rotate_half(x) * sin``."""
+    vector = params.numbers("x", x)
+    cos, sin = rope.tables(position, inv_freq, layout)
+    product = rope.rotation_matrix(position, inv_freq, layout) @ vector
+    return float(np.abs(product - (vector * cos + rope.rotate_half(vector, layout) * sin)).max())
+
+
+def pairing_residual(x: ArrayLike, position: float, inv_freq: ArrayLike) -> float:
+    """Largest difference of both pairings after the permutation: ``half(x[p])``, ``inter(x)[p]``.
+
+    0 and not merely small: both do the same multiplications.
+    """
+    vector = params.numbers("x", x)
+    order = rope.interleaved_to_half(len(vector))
+    halves = rope.rotate(vector[order], position, inv_freq, "half")
+    return float(
+        np.abs(halves - rope.rotate(vector, position, inv_freq, "interleaved")[order]).max()
+    )
 
 
 def _random(seed: int) -> np.random.Generator:

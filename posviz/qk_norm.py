@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from posviz import params
+from posviz import arrays, params
 from posviz.rope import LAYOUTS, Layout, pair_slices, rotate
 
 Order = Literal["before", "after"]
@@ -97,6 +97,53 @@ def scores(
     return params.numbers("scores", found)
 
 
+def shifted_scores(
+    q: ArrayLike,
+    k: ArrayLike,
+    positions: tuple[float, float],
+    shifts: ArrayLike,
+    inv_freq: ArrayLike,
+    order: Order,
+    q_gain: ArrayLike = 1.0,
+    k_gain: ArrayLike = 1.0,
+    layout: Layout = "half",
+    eps: float = 1e-6,
+) -> NDArray[np.float64]:
+    """Scaled score of one query and one key, both moved by each of ``shifts``.
+
+    With the norm before RoPE it is the same for each: the score depends on the distance alone. With
+    the norm after RoPE and a gain that differs within a pair it is not.
+
+    Args:
+        q: A query ``(head_dim,)``.
+        k: A key ``(head_dim,)``.
+        positions: Of query and key before they move, tokens.
+        shifts: Tokens that both are moved by, one number or a list.
+        inv_freq: Frequency of each pair, ``(rotary_dim // 2,)``; dimensions past the pairs stay.
+        order: Whether the norm comes ``before`` or ``after`` RoPE.
+        q_gain: Gain of the norm of queries, one number or ``(head_dim,)``.
+        k_gain: Gain of the norm of keys.
+        layout: Which dimensions form a pair: ``half`` or ``interleaved``.
+        eps: Added to the mean squares.
+
+    Returns:
+        Scores, one per shift.
+    """
+    params.one_of("order", order, ORDERS)
+    moved, found = arrays.listed("shifts", shifts), []
+    for name, x, gain, at in zip("qk", (q, k), (q_gain, k_gain), positions, strict=True):
+        vector = arrays.entries(name, x, "head_dim")
+        places = params.real(f"{name}_position", at, -math.inf) + moved
+        if order == "before":
+            found.append(rotate(rms_norm(vector, gain, eps), places, inv_freq, layout))
+        else:
+            found.append(rms_norm(rotate(vector, places, inv_freq, layout), gain, eps))
+    arrays.check_length("k", found[1].shape[-1], "q", found[0].shape[-1])
+    with np.errstate(over="ignore", invalid="ignore"):
+        summed = np.sum(found[0] * found[1], axis=-1) / math.sqrt(found[0].shape[-1])
+    return params.numbers("scores", summed)
+
+
 def order_difference(
     q: ArrayLike,
     k: ArrayLike,
@@ -133,17 +180,18 @@ def equal_within_pairs(gain: ArrayLike, pairs: int, layout: Layout = "half") -> 
 
 
 def random_gain(
-    kind: GainKind, head_dim: int, layout: Layout = "half", seed: int = 0
+    kind: GainKind, head_dim: int, layout: Layout = "half", seed: int = 0, spread: float = 0.5
 ) -> NDArray[np.float64]:
     """A gain of that kind, ``(head_dim,)``: all 1, equal within pairs, or free.
 
-    Around 1 as in trained models: ``exp`` of a normal number of standard deviation 0.5.
+    Around 1 as in trained models: ``exp`` of a normal number of standard deviation ``spread``.
     """
     params.one_of("kind", kind, GAINS)
     params.one_of("layout", layout, LAYOUTS)
     head_dim = params.even("head_dim", head_dim, 2, 1 << 16)
     rng = np.random.default_rng(params.whole("seed", seed, 0))
-    gain = np.exp(0.5 * rng.standard_normal(head_dim))
+    spread = params.real("spread", spread, 0.0, 10.0)
+    gain = np.exp(spread * rng.standard_normal(head_dim))
     if kind == "one":
         return np.ones(head_dim)
     if kind == "pairs":

@@ -183,6 +183,66 @@ def pair_slices(rotary_dim: int, layout: Layout) -> tuple[slice, slice]:
     return slice(0, rotary_dim // 2), slice(rotary_dim // 2, rotary_dim)
 
 
+def rotate_half(x: ArrayLike, layout: Layout = "half") -> NDArray[np.float64]:
+    """``x`` with each pair ``(a, b)`` as ``(-b, a)``, a quarter turn: what code multiplies by sin.
+
+    Args:
+        x: Vectors ``(..., rotary_dim)``, all of whose dimensions rotate.
+        layout: Which dimensions form a pair; ``interleaved`` is Hugging Face's
+            ``rotate_every_two``.
+
+    Source:
+        RoFormer, equation 34; Hugging Face ``rotate_half`` of Llama, ``rotate_every_two`` of GPT-J.
+    """
+    vectors = params.numbers("x", x)
+    width = vectors.shape[-1] if vectors.ndim else 0
+    first, second = pair_slices(_rotary_dim(width), layout)
+    turned = np.empty_like(vectors)
+    turned[..., first], turned[..., second] = -vectors[..., second], vectors[..., first]
+    return turned
+
+
+def tables(
+    positions: ArrayLike, inv_freq: ArrayLike, layout: Layout = "half"
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Cos and sin for each dimension, ``(..., rotary_dim)``: both of a pair have the same.
+
+    The rotated ``x`` is ``x * cos + rotate_half(x) * sin``, element by element.
+
+    Source:
+        RoFormer, equation 34; Hugging Face ``LlamaRotaryEmbedding``, ``cat((freqs, freqs))``.
+    """
+    angles = _angles(params.numbers("positions", positions), params.per_pair("inv_freq", inv_freq))
+    twice = np.empty((*angles.shape[:-1], 2 * angles.shape[-1]))
+    for dims in pair_slices(twice.shape[-1], layout):
+        twice[..., dims] = angles
+    return np.cos(twice), np.sin(twice)
+
+
+def rotation_matrix(
+    position: float, inv_freq: ArrayLike, layout: Layout = "half"
+) -> NDArray[np.float64]:
+    """The rotation to ``position`` as a matrix, ``(rotary_dim, rotary_dim)``.
+
+    2 x 2 blocks on the diagonal if ``interleaved``; if ``half``, the same numbers on three
+    diagonals. No code multiplies by it: all but two entries of a row are 0.
+
+    Source:
+        RoFormer, equation 15.
+    """
+    frequencies = params.per_pair("inv_freq", inv_freq)
+    angles = _angles(params.numbers("position", params.real("position", position, -math.inf)),
+                     frequencies)  # fmt: skip
+    size = 2 * len(frequencies)
+    arrays.check_count("inv_freq", size, size)
+    first, second = (np.arange(size)[dims] for dims in pair_slices(size, layout))
+    matrix = np.zeros((size, size))
+    matrix[first, first] = matrix[second, second] = np.cos(angles)
+    matrix[second, first] = np.sin(angles)
+    matrix[first, second] = -matrix[second, first]
+    return matrix
+
+
 def interleaved_to_half(rotary_dim: int) -> NDArray[np.intp]:
     """Index that reorders an interleaved vector into halves: ``[0, 2, 4, ..., 1, 3, 5, ...]``.
 
@@ -263,11 +323,8 @@ def score_bound(
     """
     frequencies = params.per_pair("inv_freq", inv_freq)
     params.one_of("layout", layout, LAYOUTS)
-    query, key = (
-        _as_complex(name, vector, len(frequencies), layout) for name, vector in (("q", q), ("k", k))
-    )
     with np.errstate(over="ignore", invalid="ignore"):
-        products = np.append(query * key.conj(), 0.0)  # h, and the 0 after its last
+        products = np.append(_products(q, k, len(frequencies), layout), 0.0)  # h, 0 after its last
         bound = np.abs(np.diff(products)).max() * _partial_sums(frequencies, distance).sum(axis=-1)
     return params.numbers("q x k", bound)
 
@@ -283,6 +340,114 @@ def _as_complex(name: str, vector: ArrayLike, pairs: int, layout: Layout) -> NDA
         )
     first, second = pair_slices(2 * pairs, layout)
     return np.asarray(found[first] + 1j * found[second])
+
+
+def polar(x: ArrayLike, layout: Layout = "half") -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Length and angle of each pair of one vector; the angle in radians, counterclockwise."""
+    vector = params.numbers("x", x)
+    pairs = _as_complex("x", vector, max(vector.size // 2, 1), layout)
+    return np.abs(pairs), np.angle(pairs)
+
+
+def scores(
+    q: ArrayLike,
+    k: ArrayLike,
+    q_positions: ArrayLike,
+    k_positions: ArrayLike,
+    inv_freq: ArrayLike,
+    layout: Layout = "half",
+) -> NDArray[np.float64]:
+    """Unscaled score of one query and one key, each rotated to its position, ``(q_len, k_len)``.
+
+    Args:
+        q: A query ``(head_dim,)``.
+        k: A key ``(head_dim,)``.
+        q_positions: Where the query stands, one position or a list of them.
+        k_positions: Where the key stands, one position or a list of them.
+        inv_freq: Frequency of each pair, ``(rotary_dim // 2,)``; dimensions past the pairs stay.
+        layout: Which dimensions form a pair: ``half`` or ``interleaved``.
+    """
+    rows, columns = (
+        rotate(params.numbers(name, x), arrays.listed(f"{name}_positions", at), inv_freq, layout)
+        for name, x, at in (("q", q, q_positions), ("k", k, k_positions))
+    )
+    with np.errstate(over="ignore", invalid="ignore"):
+        return params.numbers("scores", rows @ columns.T)
+
+
+def pair_scores(
+    q: ArrayLike, k: ArrayLike, distance: float, inv_freq: ArrayLike, layout: Layout = "half"
+) -> NDArray[np.float64]:
+    """What each pair adds to the unscaled score.
+
+    ``|q_i| |k_i| cos(phi_i + distance * inv_freq_i)``, where ``phi_i`` is the angle of q's pair
+    minus that of k's before any rotation, and ``distance`` is query minus key in tokens.
+
+    Returns:
+        One number per pair; their sum is the score.
+
+    Source:
+        RoFormer, equation 12.
+    """
+    frequencies = params.per_pair("inv_freq", inv_freq)
+    params.one_of("layout", layout, LAYOUTS)
+    products = _products(q, k, len(frequencies), layout)
+    angles = _angles(params.numbers("distance", params.real("distance", distance, -math.inf)),
+                     frequencies)  # fmt: skip
+    return params.numbers("scores", (products * np.exp(1j * angles)).real)
+
+
+def _products(q: ArrayLike, k: ArrayLike, pairs: int, layout: Layout) -> NDArray[np.complex128]:
+    """``q_i conj(k_i)`` over pairs as complex numbers."""
+    query, key = (_as_complex(name, x, pairs, layout) for name, x in (("q", q), ("k", k)))
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.asarray(query * key.conj())
+
+
+def score_curve(
+    q: ArrayLike, k: ArrayLike, seq_len: int, inv_freq: ArrayLike, layout: Layout = "half"
+) -> NDArray[np.float64]:
+    """Unscaled score of ``q`` and ``k`` at every distance ``0 .. seq_len - 1``.
+
+    As :func:`cosine_sums`, which is half of it for q = k = 1: distances are split as
+    ``block * a + b``, so that each whole one is there and no fast pair aliases.
+    """
+    seq_len = params.whole("seq_len", seq_len, 1)
+    arrays.check_count("seq_len", seq_len)
+    frequencies = params.per_pair("inv_freq", inv_freq)
+    params.one_of("layout", layout, LAYOUTS)
+    products = _products(q, k, len(frequencies), layout)
+    block = math.isqrt(seq_len - 1) + 1
+    coarse = np.exp(1j * _angles(np.arange(0.0, seq_len, block), frequencies))  # (blocks, pairs)
+    fine = np.exp(1j * _angles(np.arange(float(block)), frequencies))  # (block, pairs)
+    with np.errstate(over="ignore", invalid="ignore"):
+        curve = ((coarse * products) @ fine.T).real.ravel()[:seq_len]
+    return params.numbers("scores", curve)
+
+
+def mixup_error(inv_freq: ArrayLike, distance: ArrayLike) -> NDArray[np.float64]:
+    """Error of scaled scores when weights made for one pairing rotate in the other.
+
+    Root mean square over standard normal q and k, both rotated in the wrong pairing: the Frobenius
+    norm of the difference of both rotations over ``sqrt(rotary_dim)``. 0 at distance 0, so that a
+    short test sees nothing; about ``sqrt(2)`` far away, where both scores have nothing in common
+    and the scores themselves are 1 on average.
+
+    Args:
+        inv_freq: Frequency of each pair, ``(rotary_dim // 2,)``.
+        distance: Query minus key in tokens, of any shape.
+    """
+    frequencies = params.per_pair("inv_freq", inv_freq)
+    size = 2 * len(frequencies)
+    cos, sin = zip(
+        *(tables(params.numbers("distance", distance), frequencies, way) for way in LAYOUTS),
+        strict=True,
+    )
+    # Both have their cosines on the diagonal; their sines stand in different places.
+    squares = (cos[0] - cos[1]) ** 2 + sin[0] ** 2 + sin[1] ** 2
+    if size == 2:  # one pair: both pairings are the same
+        squares = np.zeros_like(squares)
+    return np.asarray(np.sqrt(squares.mean(axis=-1)))
 
 
 def peaked_key(
@@ -315,6 +480,22 @@ def cosine_sums(inv_freq: ArrayLike, seq_len: int) -> NDArray[np.float64]:
     fine = _angles(np.arange(float(block)), frequencies)  # (block, pairs)
     sums = np.cos(coarse) @ np.cos(fine).T - np.sin(coarse) @ np.sin(fine).T  # (blocks, block)
     return np.asarray(sums.ravel()[:seq_len])
+
+
+def random_vectors(
+    pairs: int, layout: Layout = "half", seed: int = 0
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """A standard normal query and key of ``pairs`` pairs, each ``(2 * pairs,)``.
+
+    A pair keeps its numbers as others are added behind it, and in both layouts.
+    """
+    size = _rotary_dim(2 * params.whole("pairs", pairs, 1))
+    rng = np.random.default_rng(params.whole("seed", seed, 0))
+    first, second = pair_slices(size, layout)
+    drawn = rng.standard_normal((pairs, 4)).T
+    q, k = np.empty((2, size))
+    q[first], q[second], k[first], k[second] = drawn
+    return q, k
 
 
 def random_scores(

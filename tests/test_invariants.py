@@ -63,3 +63,33 @@ def test_a_seed_that_is_none_is_refused(came: Any) -> None:
 def test_a_position_keeps_its_value_and_not_its_type() -> None:
     small = invariants.shifted_scores([1.0], np.int8(100), np.int8(90), np.int8(100))
     assert small == invariants.shifted_scores([1.0], 100, 90, 100)
+
+
+layouts = st.sampled_from(rope.LAYOUTS)
+
+
+@given(a=st.integers(0, 5000), b=st.integers(0, 5000), pairs=st.integers(1, 32), layout=layouts)
+def test_the_matrices_are_a_group_and_their_transposes_turn_back(
+    a: int, b: int, pairs: int, layout: rope.Layout
+) -> None:
+    inv_freq = rope.inv_freq(2 * pairs, 1e4)
+    assert invariants.sum_residual(inv_freq, a, b, layout) < 1e-11
+    assert invariants.inverse_residual(inv_freq, a, layout) < 1e-14
+    assert invariants.relative_residual(inv_freq, a, b, layout) < 1e-11
+    x = np.random.default_rng(a).standard_normal(2 * pairs)
+    assert invariants.elementwise_residual(x, b, inv_freq, layout) < 1e-14
+    assert invariants.pairing_residual(x, a, inv_freq) == 0.0
+
+
+def test_the_residuals_see_a_matrix_that_is_no_rotation(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = rope.rotation_matrix
+
+    def wrong(position: float, *more: Any) -> np.ndarray:
+        return right(position, *more) * (1.0 + 1e-3 * position)
+
+    monkeypatch.setattr(rope, "rotation_matrix", wrong)
+    inv_freq = rope.inv_freq(8, 1e4)
+    assert invariants.sum_residual(inv_freq, 3, 4) > 1e-6
+    assert invariants.inverse_residual(inv_freq, 3) > 1e-3
+    assert invariants.relative_residual(inv_freq, 3, 4) > 1e-3
+    assert invariants.elementwise_residual(np.ones(8), 3, inv_freq) > 1e-3

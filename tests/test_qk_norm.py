@@ -223,3 +223,60 @@ def test_shapes_that_do_not_fit_are_refused():
             continue
         with pytest.raises(InvalidParameterError, match=f"^{sentence}.* got "):
             ask()
+
+
+# Relative or not.
+
+
+@given(dims, thetas, layouts, seeds, st.sampled_from(GAINS), st.integers(0, 99), st.integers(0, 99))
+def test_the_norm_before_rope_leaves_the_score_to_the_distance(d, theta, layout, seed, kind, m, n):
+    (q, k), gain = drawn(seed, d, 1, 1), qk_norm.random_gain(kind, d, layout, seed)
+    shifts, frequencies = [0, 1, 17, 400], rope.inv_freq(d, theta)
+
+    def moved(order):
+        return qk_norm.shifted_scores(
+            q[0], k[0], (m, n), shifts, frequencies, order, gain, gain, layout
+        )
+
+    before, after = (moved(order) for order in ORDERS)
+    np.testing.assert_allclose(before, before[0], atol=1e-9)
+    if kind != "free":
+        np.testing.assert_allclose(after, before, atol=1e-9)
+
+
+@given(dims, thetas, layouts, seeds, st.sampled_from(GAINS), st.integers(1, 12))
+def test_moved_scores_are_the_entries_of_all_scores(d, theta, layout, seed, kind, length):
+    q, k = drawn(seed, d, length, length)
+    gains = [qk_norm.random_gain(kind, d, layout, seed + i) for i in range(2)]
+    frequencies, last = rope.inv_freq(d, theta), length - 1
+    for order in ORDERS:
+        every = qk_norm.scores(q, k, frequencies, order, *gains, layout)
+        one = qk_norm.shifted_scores(
+            q[last], k[0], (last - 5, -5), [5.0], frequencies, order, *gains, layout
+        )
+        assert one[0] == pytest.approx(every[last, 0], abs=1e-9)
+
+
+def test_the_norm_after_rope_with_a_free_gain_is_not_relative():
+    q, k = drawn(0, 64, 1, 1)
+    gain = qk_norm.random_gain("free", 64)
+    after = qk_norm.shifted_scores(
+        q[0], k[0], (20, 8), np.arange(64), rope.inv_freq(64, 1e4), "after", gain, gain
+    )
+    assert np.ptp(after) > 0.1
+
+
+@pytest.mark.parametrize("spread", [0.0, 0.2, 1.0])
+def test_a_gain_spreads_as_told(spread):
+    gain = qk_norm.random_gain("free", 1 << 14, spread=spread)
+    assert np.log(gain).std() == pytest.approx(spread, abs=0.02)
+
+
+def test_moved_scores_want_one_query_and_one_key_of_a_length():
+    ask = [[1.0, 2.0], [1.0, 2.0, 3.0], (1, 2), 0, [1.0], "after"]
+    with pytest.raises(InvalidParameterError, match=r"^k must be as long as q, 2, got 3$"):
+        qk_norm.shifted_scores(*ask)
+    with pytest.raises(InvalidParameterError, match=r"^q must have the axes"):
+        qk_norm.shifted_scores([[1.0, 2.0]], *ask[1:])
+    with pytest.raises(InvalidParameterError, match=r"^spread must be a number from 0 to 10, got"):
+        qk_norm.random_gain("free", 8, spread=-1.0)

@@ -755,3 +755,148 @@ def test_random_scores_take_one_distance_or_a_list(came):
 def test_what_fits_no_memory_is_refused(ask):
     with pytest.raises(InvalidParameterError, match=r"must ask for at most 268,435,456 numbers"):
         ask()
+
+
+# Matrices, tables and pairs.
+
+
+@given(heads(), positions)
+def test_the_matrix_and_the_tables_rotate_as_the_references_do(head, position):
+    x, frequencies, layout = head
+    x = x[: 2 * len(frequencies)]
+    expected = turned_by_hand(x, position, frequencies, layout)
+    by_matrix = rope.rotation_matrix(position, frequencies, layout) @ x
+    np.testing.assert_allclose(by_matrix, expected, rtol=0, atol=1e-9)
+    cos, sin = rope.tables(position, frequencies, layout)
+    by_element = x * cos + rope.rotate_half(x, layout) * sin
+    np.testing.assert_allclose(by_element, expected, rtol=0, atol=1e-9)
+
+
+def test_the_matrix_has_blocks_where_pairs_are_neighbours():
+    c, s = math.cos(3.0), math.sin(3.0)
+    d, t = math.cos(0.3), math.sin(0.3)
+    np.testing.assert_allclose(
+        rope.rotation_matrix(3, [1.0, 0.1], "interleaved"),
+        [[c, -s, 0, 0], [s, c, 0, 0], [0, 0, d, -t], [0, 0, t, d]],
+        atol=1e-15,
+    )
+    np.testing.assert_allclose(
+        rope.rotation_matrix(3, [1.0, 0.1]),
+        [[c, 0, -s, 0], [0, d, 0, -t], [s, 0, c, 0], [0, t, 0, d]],
+        atol=1e-15,
+    )
+
+
+def test_rotate_half_is_the_references_reordering():
+    x = np.arange(1.0, 9.0)
+    half = [-5.0, -6.0, -7.0, -8.0, 1.0, 2.0, 3.0, 4.0]  # torch.cat((-x2, x1))
+    every_two = [-2.0, 1.0, -4.0, 3.0, -6.0, 5.0, -8.0, 7.0]
+    np.testing.assert_array_equal(rope.rotate_half(x), half)
+    np.testing.assert_array_equal(rope.rotate_half(x, "interleaved"), every_two)
+    np.testing.assert_array_equal(rope.rotate_half([x, x])[1], half)
+
+
+def test_tables_repeat_each_angle_as_the_references_do():
+    cos, sin = rope.tables([0, 2], [1.0, 0.5])
+    np.testing.assert_allclose(cos, [[1.0] * 4, np.cos([2, 1, 2, 1])])
+    np.testing.assert_allclose(sin, [[0.0] * 4, np.sin([2, 1, 2, 1])])
+    np.testing.assert_allclose(rope.tables(2, [1.0, 0.5], "interleaved")[0], np.cos([2, 2, 1, 1]))
+
+
+@given(dims, layouts, st.integers(0, 99))
+def test_polar_says_length_and_angle_of_each_pair(dim, layout, seed):
+    x = np.random.default_rng(seed).normal(size=dim)
+    length, angle = rope.polar(x, layout)
+    first, second = rope.pair_slices(dim, layout)
+    np.testing.assert_allclose(length * np.cos(angle), x[first], atol=1e-12)
+    np.testing.assert_allclose(length * np.sin(angle), x[second], atol=1e-12)
+
+
+@given(dims, thetas, layouts, st.integers(0, 300), st.integers(0, 300), st.integers(0, 99))
+def test_pairs_and_curves_add_up_to_the_score(dim, theta, layout, m, n, seed):
+    q, k = np.random.default_rng(seed).normal(size=(2, dim))
+    frequencies = rope.inv_freq(dim, theta)
+    expected = turned_by_hand(q, m, frequencies, layout) @ np.array(
+        turned_by_hand(k, n, frequencies, layout)
+    )
+    assert rope.scores(q, k, m, n, frequencies, layout)[0, 0] == pytest.approx(expected, abs=1e-9)
+    pairs = rope.pair_scores(q, k, m - n, frequencies, layout)
+    assert pairs.sum() == pytest.approx(expected, abs=1e-9)
+    (q_length, q_angle), (k_length, k_angle) = rope.polar(q, layout), rope.polar(k, layout)
+    by_formula = q_length * k_length * np.cos(q_angle - k_angle + (m - n) * frequencies)
+    np.testing.assert_allclose(pairs, by_formula, atol=1e-9)
+    if m >= n:
+        curve = rope.score_curve(q, k, m - n + 1, frequencies, layout)
+        assert curve[-1] == pytest.approx(expected, abs=1e-9)
+        assert len(curve) == m - n + 1
+
+
+@given(dims, thetas, st.integers(1, 2000))
+def test_the_curve_of_ones_is_twice_the_cosine_sums(dim, theta, seq_len):
+    frequencies, ones = rope.inv_freq(dim, theta), np.ones(dim)
+    np.testing.assert_allclose(
+        rope.score_curve(ones, ones, seq_len, frequencies),
+        2 * rope.cosine_sums(frequencies, seq_len), rtol=0, atol=1e-9,
+    )  # fmt: skip
+
+
+def test_scores_stand_in_rows_of_queries():
+    found = rope.scores([1.0, 0.0], [1.0, 0.0], [0, 1, 2], [0, 1], [1.0])
+    np.testing.assert_allclose(found, np.cos([[0, -1], [1, 0], [2, 1]]), atol=1e-15)
+    with_rest = rope.scores([1.0, 0.0, 3.0], [1.0, 0.0, 2.0], 5, 4, [1.0])
+    np.testing.assert_allclose(with_rest, [[math.cos(1) + 6.0]])
+
+
+@given(st.integers(1, 64), st.integers(0, 64), layouts, st.integers(0, 99))
+def test_random_vectors_keep_a_pair_as_pairs_are_added_and_in_both_layouts(n, more, layout, seed):
+    few, many = (rope.random_vectors(count, layout, seed) for count in (n, n + more))
+    for one, other, halves in zip(few, many, rope.random_vectors(n, "half", seed), strict=True):
+        for short_slice, long_slice, half_slice in zip(
+            rope.pair_slices(2 * n, layout), rope.pair_slices(2 * (n + more), layout),
+            rope.pair_slices(2 * n, "half"), strict=True,
+        ):  # fmt: skip
+            np.testing.assert_array_equal(one[short_slice], other[long_slice][:n])
+            np.testing.assert_array_equal(one[short_slice], halves[half_slice])
+
+
+@pytest.mark.parametrize("dim", [2, 4, 16, 128])
+def test_the_error_of_a_mixup_is_that_of_drawn_vectors(dim):
+    frequencies = rope.inv_freq(dim, 10_000.0)
+    q, k = np.random.default_rng(3).normal(size=(2, 20_000, dim))
+    for distance in (0, 1, 10, 1000):
+        right, wrong = (
+            np.sum(rope.rotate(q, distance, frequencies, layout) * k, axis=-1) for layout in LAYOUTS
+        )
+        root_mean_square = math.sqrt(np.mean((right - wrong) ** 2) / dim)
+        error = rope.mixup_error(frequencies, distance)
+        assert root_mean_square == pytest.approx(error, rel=0.05, abs=1e-9)
+    assert rope.mixup_error(frequencies, [[0, 0]]).tolist() == [[0.0, 0.0]]
+    if dim == 2:
+        assert rope.mixup_error(frequencies, 1000) == 0.0, "a single pair is the same in both"
+    else:
+        assert rope.mixup_error(frequencies, 1000) > 0.5
+
+
+@pytest.mark.parametrize("came", [[1.0], [1.0, 2.0, 3.0], 5.0, "x", None], ids=repr)
+def test_vectors_without_whole_pairs_are_refused(came):
+    for ask in (
+        lambda: rope.rotate_half(came),
+        lambda: rope.polar(came),
+        lambda: rope.pair_scores(came, [1.0, 0.0], 1, [1.0]),
+        lambda: rope.score_curve([1.0, 0.0], came, 4, [1.0]),
+    ):
+        with pytest.raises(InvalidParameterError, match=r"^(rotary_dim|x|q|k) must be .* got "):
+            ask()
+
+
+@pytest.mark.parametrize("came", [None, math.nan, math.inf, "3", True, [1.0, 2.0]], ids=repr)
+def test_a_matrix_or_a_pair_needs_one_finite_position(came):
+    with pytest.raises(InvalidParameterError, match=r"^position must be a finite number, got "):
+        rope.rotation_matrix(came, [1.0])
+    with pytest.raises(InvalidParameterError, match=r"^distance must be a finite number, got "):
+        rope.pair_scores([1.0, 0.0], [1.0, 0.0], came, [1.0])
+
+
+def test_a_matrix_that_fits_no_memory_is_refused():
+    with pytest.raises(InvalidParameterError, match=r"must ask for at most 268,435,456 numbers"):
+        rope.rotation_matrix(1, np.ones(2**14))

@@ -14,7 +14,7 @@ from posviz.figures import alibi as pictures
 from posviz.figures import style
 from posviz.figures.style import number, plain_text, tokens
 from posviz.ui import live, page
-from posviz.ui.text import say, section
+from posviz.ui.text import say
 
 Slots = dict[str, live.Picture]
 
@@ -560,13 +560,13 @@ def alibi_page() -> None:
 view = live.View("alibi", parameters, draw)
 page.open_view(view)
 alibi_page()
-page.see_also([
-    ("playground?num_heads=12&head=3", say("beside RoPE, in the playground")),
-    ("lab?model=alibi", say("read past its training, in the lab")),
-    ("needle?model=alibi", say("needles in a haystack")),
-    ("copying?model=alibi", say("copying")),
-])  # fmt: skip
-page.scorecard("alibi")
-for title in ("What am I looking at?", "How far does a head see?", "Variants and slips"):
-    with st.expander(say(title)):
-        st.markdown(section("alibi", title))
+page.below(
+    "alibi", "What am I looking at?", "How far does a head see?", "Variants and slips",
+    scorecards=["alibi"],
+    links=[
+        ("playground?num_heads=12&head=3", say("beside RoPE, in the playground")),
+        ("lab?model=alibi", say("read past its training, in the lab")),
+        ("needle?model=alibi", say("needles in a haystack")),
+        ("copying?model=alibi", say("copying")),
+    ],
+)  # fmt: skip

@@ -15,7 +15,7 @@ from posviz.figures.copying import percent
 from posviz.figures.style import number
 from posviz.models import names, tables
 from posviz.ui import live, page
-from posviz.ui.text import complaint, say, section
+from posviz.ui.text import complaint, say
 
 Slots = dict[str, live.Picture]
 
@@ -506,14 +506,14 @@ def learned_page() -> None:
 view = live.View("learned", parameters, draw, measure)
 page.open_view(view)
 learned_page()
-for title in ("What am I looking at?", "Where this table began", "Past the end"):
-    with st.expander(say(title)):
-        st.markdown(section("learned", title))
-page.see_also([
-    ("lab?model=learned", say("Extrapolation lab: the curve that stops at the table's end")),
-    ("training?model=names-learned-seed1", say("Training replay: how this model learned to copy")),
-    ("sinusoidal", say("Sinusoidal: the table that this one began as")),
-    ("relative", say("Relative biases: learned, but by distance")),
-])  # fmt: skip
-with st.expander(say("Learned: the four questions")):
-    page.scorecard("learned")
+page.below(
+    "learned", "What am I looking at?", "Where this table began", "Past the end",
+    scorecards=["learned"],
+    links=[
+        ("lab?model=learned", say("Extrapolation lab: the curve that stops at the table's end")),
+        ("training?model=names-learned-seed1",
+         say("Training replay: how this model learned to copy")),
+        ("sinusoidal", say("Sinusoidal: the table that this one began as")),
+        ("relative", say("Relative biases: learned, but by distance")),
+    ],
+)  # fmt: skip

@@ -504,14 +504,12 @@ def body() -> None:
 view = live.View("relative", parameters, draw)
 page.open_view(view)
 body()
-page.see_also([
-    ("alibi", say("ALiBi: a line instead of buckets")),
-    ("lab?model=t5", say("T5's bias past its trained length")),
-    ("playground", say("Playground")),
-])  # fmt: skip
-for title in ("What am I looking at?", "Where codes differ"):
-    with st.expander(say(title)):
-        st.markdown(section("relative", title))
-for name in ("shaw", "t5"):
-    with st.expander(say("{label}: four questions", label=say(catalog.get(name).label))):
-        page.scorecard(name)
+page.below(
+    "relative", "What am I looking at?", "Where codes differ",
+    scorecards=["shaw", "t5"],
+    links=[
+        ("alibi", say("ALiBi: a line instead of buckets")),
+        ("lab?model=t5", say("T5's bias past its trained length")),
+        ("playground", say("Playground: other encodings by distance")),
+    ],
+)  # fmt: skip

@@ -13,7 +13,7 @@ from posviz.figures import sinusoidal as pictures
 from posviz.figures import style
 from posviz.figures.style import number, plain_text
 from posviz.ui import live, page
-from posviz.ui.text import say, section
+from posviz.ui.text import say
 
 Slots = dict[str, live.Picture]
 
@@ -468,15 +468,14 @@ def sinusoids() -> None:
 view = live.View("sinusoidal", parameters, draw)
 page.open_view(view)
 sinusoids()
-page.see_also([
-    ("lab?model=sinusoidal", say("Lab: a sinusoidal model, read past its training")),
-    ("training?model=names-sinusoidal-seed0", say("Training replay of that model")),
-    ("rope", say("RoPE: the same clocks, turning queries and keys")),
-    ("playground", say("Playground: beside RoPE and ALiBi")),
-])  # fmt: skip
-for title in ("What am I looking at?", "Why a sine and a cosine?", "What the counter says",
-              "Paper, code and habit"):  # fmt: skip
-    with st.expander(say(title)):
-        st.markdown(section("sinusoidal", title))
-with st.expander(say("The four questions")):
-    page.scorecard("sinusoidal")
+page.below(
+    "sinusoidal", "What am I looking at?", "Why a sine and a cosine?", "What the counter says",
+    "Paper, code and habit",
+    scorecards=["sinusoidal"],
+    links=[
+        ("lab?model=sinusoidal", say("Lab: a sinusoidal model, read past its training")),
+        ("training?model=names-sinusoidal-seed0", say("Training replay of that model")),
+        ("rope", say("RoPE: the same clocks, turning queries and keys")),
+        ("playground", say("Playground: beside RoPE and ALiBi")),
+    ],
+)  # fmt: skip

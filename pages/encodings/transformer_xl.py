@@ -10,7 +10,7 @@ from posviz.figures import style
 from posviz.figures import transformer_xl as pictures
 from posviz.figures.style import number
 from posviz.ui import live, page
-from posviz.ui.text import say, section
+from posviz.ui.text import say
 
 LONGEST = 256  # keys
 D_MODEL, D_HEAD = 64, 16
@@ -387,15 +387,12 @@ def page_of_terms() -> None:
 view = live.View("transformer_xl", parameters, draw)
 page.open_view(view)
 page_of_terms()
-for title in ("Four terms", "Memory", "The shift", "What is shown"):
-    with st.expander(say(title)):
-        st.markdown(section("transformer_xl", title))
-with st.expander(say("Four questions")):
-    page.scorecard("transformer_xl")
-page.see_also(
-    [
+page.below(
+    "transformer_xl", "Four terms", "Memory", "The shift", "What is shown",
+    scorecards=["transformer_xl"],
+    links=[
         ("relative", say("Relative biases: Shaw, T5")),
         ("sinusoidal", say("Sinusoidal: where R comes from")),
-        ("playground", say("Playground")),
-    ]
-)
+        ("playground", say("Playground: other encodings by distance")),
+    ],
+)  # fmt: skip

@@ -588,4 +588,4 @@ def lab() -> None:
 view = live.View("lab", parameters, draw, measure)
 page.open_view(view)
 lab()
-page.explanations("lab", "What am I looking at?", "How it was measured", "What it does not show")
+page.below("lab", "What am I looking at?", "How it was measured", "What it does not show")

@@ -394,4 +394,4 @@ def needle_page() -> None:
 view = live.View("needle", parameters, draw, measure)
 page.open_view(view)
 needle_page()
-page.explanations("needle", "What am I looking at?", "How it was measured", "What it does not show")
+page.below("needle", "What am I looking at?", "How it was measured", "What it does not show")

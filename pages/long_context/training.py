@@ -212,4 +212,4 @@ def training() -> None:
 view = live.View("training", parameters, draw)
 page.open_view(view)
 training()
-page.explanations("training", "What am I looking at?", "What it does not show")
+page.below("training", "What am I looking at?", "What it does not show")

@@ -391,4 +391,4 @@ def playground() -> None:
 view = live.View("playground", parameters, draw)
 page.open_view(view)
 playground()
-page.explanations("playground", "What am I looking at?")
+page.below("playground", "What am I looking at?")

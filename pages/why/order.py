@@ -283,12 +283,13 @@ def order() -> None:
 view = live.View("order", parameters, draw)
 page.open_view(view)
 order()
-page.explanations("order", "What am I looking at?", "Equivariant, not invariant", "What breaks it",
-                  "How the sentence is split")  # fmt: skip
-page.see_also([
-    ("playground", say("Playground: what positions do over long distances")),
-    ("sinusoidal", say("Sinusoidal: a vector for each place")),
-    ("rope", say("RoPE: turned by its place")),
-])  # fmt: skip
-with st.expander(say("No encoding: the four questions")):
-    page.scorecard("none")
+page.below(
+    "order", "What am I looking at?", "Equivariant, not invariant", "What breaks it",
+    "How the sentence is split",
+    scorecards=["none"],
+    links=[
+        ("playground", say("Playground: what positions do over long distances")),
+        ("sinusoidal", say("Sinusoidal: a vector for each place")),
+        ("rope", say("RoPE: turned by its place")),
+    ],
+)  # fmt: skip

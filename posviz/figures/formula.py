@@ -40,7 +40,7 @@ _BINDS = {
 }
 
 
-_APART = ("mn>", "mtext>")  # numbers and words need a dot between them
+_APART = ("mn>", "normal")  # numbers and words need a dot between them
 _SIGNS = {ast.Add: "+", ast.Sub: "−", ast.Mult: "·", ast.FloorDiv: "//", ast.MatMult: "/"}
 
 
@@ -80,7 +80,9 @@ class Formula:
             parts.append(self._of(self.expression, values))
         told = "<mo>=</mo>".join(parts)
         if result is not None:
-            sign = "=" if math.isinf(result) or float(f"{result:.4g}") == result else "≈"
+            exact = math.isinf(result) or float(f"{result:.4g}") == result
+            exact = exact or (result == int(result) and abs(result) < 1e7)  # told in full
+            sign = "=" if exact else "≈"
             told += f"<mo>{sign}</mo>{_number(result)}"
         return f"<math>{told}</math>"
 
@@ -112,7 +114,7 @@ class Formula:
                     if negative:  # 2 + −3 is written 2 − 3
                         values, sign = {**values, right.id: -values[right.id]}, "−"
                 second = self._within(right, op, values, is_right=True)
-                apart = any(mark in first[-30:] or mark in second[:30] for mark in _APART)
+                apart = any(mark in first[-60:] or mark in second[:30] for mark in _APART)
                 if sign == "·" and not apart:
                     sign = "\u2062"  # letters stand side by side
                 return f"<mrow>{first}<mo>{sign}</mo>{second}</mrow>"
@@ -175,7 +177,7 @@ class Formula:
         if name in values:
             return self._shaded(name, _number(values[name]))
         if name in self.words:
-            return self._shaded(name, f"<mtext>{self.words[name]}</mtext>")
+            return self._shaded(name, f'<mi mathvariant="normal">{self.words[name]}</mi>')
         base, *indices = name.split("_")
         told = f"<mi>{_GREEK.get(base, base)}</mi>"
         if indices:

@@ -272,22 +272,40 @@ class Sheet:
         live.anchor(self.view, self.values)
 
 
-def explanations(name: str, *titles: str) -> None:
-    """Sections of the page's prose, folded; last on the page."""
+def below(
+    name: str,
+    *titles: str,
+    scorecards: Sequence[str] = (),
+    links: Sequence[tuple[str, str]] = (),
+) -> None:
+    """What stands under every page: where to go on, the four questions, the prose.
+
+    Args:
+        name: The page's.
+        titles: Sections of its prose, folded.
+        scorecards: Encodings whose answers to the four questions are shown.
+        links: Pairs of an address within the app and what is there.
+    """
+    if links:
+        told = "".join(
+            f'<a href="{escape(address)}" target="_self">{escape(label)}</a>'
+            for address, label in links
+        )
+        st.html(f'<p class="pv-see">{text.say("See it elsewhere")}: {told}</p>')
+    for encoding in scorecards:
+        st.html(cards.scorecard(catalog.get(encoding), text.say))
     for title in titles:
         with st.expander(text.say(title)):
             st.markdown(text.section(name, title))
 
 
 def scorecard(name: str) -> None:
-    """How an encoding of the catalog answers the four questions."""
     st.html(cards.scorecard(catalog.get(name), text.say))
 
 
 def see_also(links: Sequence[tuple[str, str]]) -> None:
-    """Where else it can be seen: pairs of an address within the app and what is there."""
-    told = "".join(
-        f'<a href="{escape(address)}" target="_self">{escape(label)}</a>'
-        for address, label in links
-    )
-    st.html(f'<p class="pv-see">{text.say("See it elsewhere")}: {told}</p>')
+    below("", links=links)
+
+
+def explanations(name: str, *titles: str) -> None:
+    below(name, *titles)

@@ -63,6 +63,7 @@ def test_words_stand_apart() -> None:
 
 def test_a_rounded_result_says_so() -> None:
     assert plain(Formula("x", "1 / a").markup(1 / 3, a=3)).endswith("≈0.3333")
+    assert plain(Formula("x", "a * b").markup(32768, a=128, b=256)).endswith("=32,768")
 
 
 def test_an_expression_with_anything_else_is_refused() -> None:
