@@ -576,7 +576,7 @@ def mla(scene: Scene) -> Pictures:
     yield "formula", formulas(
         pictures.MLA_CACHE.markup(own, kv_lora_rank=dims.kv_lora_rank,
                                   qk_rope_head_dim=dims.qk_rope_head_dim),
-        pictures.MHA_CACHE.markup(num_heads=heads, v_head_dim=dims.v_head_dim,
+        pictures.MHA_CACHE.markup(whole, num_heads=heads, v_head_dim=dims.v_head_dim,
                                   qk_nope_head_dim=dims.qk_nope_head_dim),
     )  # fmt: skip
 

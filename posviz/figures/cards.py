@@ -23,5 +23,6 @@ def scorecard(encoding: Encoding, _: Words) -> str:
         f'<a href="{escape(encoding.source.address)}" target="_blank" rel="noopener">'
         f"{escape(encoding.source.title)}</a>"
     )
-    caption = _("{label}, four questions", label=_(encoding.label))
+    label = _(encoding.label)
+    caption = _("{label}, four questions", label=label[:1].upper() + label[1:])
     return f'<table class="pv-card"><caption>{caption} · {paper}</caption>{rows}</table>'

@@ -109,10 +109,9 @@ class Formula:
             case ast.BinOp(left=left, op=op, right=right):
                 first = self._within(left, op, values)
                 sign = _SIGNS[type(op)]
-                if isinstance(op, ast.Add) and isinstance(right, ast.Name):
-                    negative = values.get(right.id, 0) < 0
-                    if negative:  # 2 + −3 is written 2 − 3
-                        values, sign = {**values, right.id: -values[right.id]}, "−"
+                leading = _leading_name(right)
+                if isinstance(op, ast.Add) and values.get(leading, 0) < 0:  # 2 + −3 is 2 − 3
+                    values, sign = {**values, leading: -values[leading]}, "−"
                 second = self._within(right, op, values, is_right=True)
                 apart = any(mark in first[-60:] or mark in second[:30] for mark in _APART)
                 if sign == "·" and not apart:
@@ -189,6 +188,17 @@ class Formula:
         if name not in self.shades:
             return told
         return f'<mrow style="color:{style.colour(self.shades[name])}">{told}</mrow>'
+
+
+def _leading_name(node: ast.expr) -> str:
+    """The name that a product begins with, unless it stands in the rest of it again."""
+    first = node
+    while isinstance(first, ast.BinOp) and isinstance(first.op, (ast.Mult, ast.Div)):
+        first = first.left
+    if not isinstance(first, ast.Name):
+        return ""
+    named = [each.id for each in ast.walk(node) if isinstance(each, ast.Name)]
+    return first.id if named.count(first.id) == 1 else ""
 
 
 def _number(value: float) -> str:

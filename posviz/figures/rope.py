@@ -28,7 +28,6 @@ _NAMED = 16
 _NUMBERED = 32
 
 _SHADES = {"m": QUERY, "n": KEY, "q": QUERY, "k": KEY}
-_APART = "\u00a0"  # a sign between words has no room of its own
 
 
 def _formula(name: str, expression: str, **words: str) -> Formula:
@@ -39,7 +38,7 @@ def _formula(name: str, expression: str, **words: str) -> Formula:
 FREQUENCY = _formula("theta_i", "rope_theta ** (-2 * i / head_dim)")
 PAIR_SCORE = _formula(
     "score", "q * k * cos(phi + (m - n) * theta_i)",
-    score="score of pair i", q="|qᵢ|" + _APART, k=_APART + "|kᵢ|",
+    score="score of pair i", q="|qᵢ|", k="|kᵢ|",
 )  # fmt: skip
 PARTNER = {"half": "rotate_half(x)", "interleaved": "rotate_every_two(x)"}
 TURNED = {
@@ -52,19 +51,13 @@ TURNED = {
 SAME = _formula("score", "2 / sqrt(head_dim) * sum(cos(delta * theta[i]) for i in range(pairs))")
 BOUND = _formula("bound", "(head_dim / 2 + 1) / 2", bound="mean of partial sums at 0")
 ROTARY_DIM = _formula(
-    "rotary_dim", "floor(head_dim * partial_rotary_factor)", rotary_dim="rotary_dim",
-    head_dim="head_dim" + _APART, partial_rotary_factor=_APART + "partial_rotary_factor",
-)  # fmt: skip
+    "rotary_dim", "floor(head_dim * partial_rotary_factor)", rotary_dim="rotary_dim"
+)
 PARTIAL_FREQUENCY = _formula("theta_i", "rope_theta ** (-2 * i / rotary_dim)")
-MLA_CACHE = _formula(
-    "mla", "kv_lora_rank + qk_rope_head_dim",
-    mla="MLA", kv_lora_rank="kv_lora_rank" + _APART, qk_rope_head_dim=_APART + "qk_rope_head_dim",
-)  # fmt: skip
+MLA_CACHE = _formula("mla", "kv_lora_rank + qk_rope_head_dim", mla="MLA")
 MHA_CACHE = _formula(
-    "mha", "num_heads * (qk_nope_head_dim + v_head_dim)",
-    mha="MHA", num_heads="heads", qk_nope_head_dim="qk_nope_head_dim" + _APART,
-    v_head_dim=_APART + "v_head_dim",
-)  # fmt: skip
+    "mha", "num_heads * (qk_nope_head_dim + v_head_dim)", mha="MHA", num_heads="heads"
+)
 
 
 def formulas(shown: Sequence[str]) -> str:

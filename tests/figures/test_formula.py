@@ -53,6 +53,7 @@ def test_a_negative_number_in_a_power_or_a_difference_is_bracketed() -> None:
 
 def test_a_negative_summand_is_subtracted_and_a_power_of_ten_is_bracketed() -> None:
     assert plain(Formula("x", "a + b").markup(-1, a=2, b=-3)) == "x=a+b=2−3=−1"
+    assert plain(Formula("x", "a + b * c").markup(a=2, b=-3, c=4)) == "x=a+b\u2062c=2−3·4"
     assert plain(Formula("x", "a ** 2").markup(a=2e9)) == "x=a2=(2.00·109)2"
 
 
