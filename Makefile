@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Playwright's own browser, where Debian's cannot be installed, stays in the project.
 export PLAYWRIGHT_BROWSERS_PATH ?= $(CURDIR)/.browsers
 
-.PHONY: help run test lint types fix oracle models measure bench bench-lab screenshots thorough clean
+.PHONY: help run test lint types fix oracle models measure bench bench-lab bench-heat screenshots thorough clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /: /' | column -t -s:
@@ -49,6 +49,9 @@ bench: $(VENV)/dev $(VENV)/chromium .venv-bench/dash  ## drag the playground and
 
 bench-lab: $(VENV)/dev $(VENV)/chromium  ## live evaluation against the bare forward pass, and drags meanwhile
 	$(BIN)/python -m tests.bench.lab
+
+bench-heat: $(VENV)/dev $(VENV)/chromium  ## drag large heat maps beside the playground
+	$(BIN)/python -m tests.bench.heat
 
 screenshots: $(VENV)/dev $(VENV)/chromium  ## pictures of the app for the README, in docs/screenshots
 	$(BIN)/python -m tests.screenshots

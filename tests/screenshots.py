@@ -12,14 +12,24 @@ from tests.server import ROOT, posviz
 
 FOLDER = ROOT / "docs" / "screenshots"
 # Page, its address, and something that is there last.
+_CHART, _MAP = '[data-key="{}"] .js-line', '[data-key="{}"] canvas'
 VIEWS = {
-    "playground": ("/playground?position=12000&rope_type=yarn",
-                   '[data-key="extrapolation"] .js-line'),
-    "lab": ("/lab?rope_type=yarn&factor=8", '[data-key="perplexity"] .js-line'),
-    "copying": ("/copying?model=rope&rope_type=yarn", '[data-key="curves"] .js-line'),
+    "playground": ("/playground?position=12000&rope_type=yarn", _CHART.format("extrapolation")),
+    "order": ("/order", ".pv-order-verdict"),
+    "sinusoidal": ("/sinusoidal", _MAP.format("table")),
+    "learned": ("/learned", "canvas"),
+    "relative": ("/relative?part=buckets", ".pv-slider"),
+    "transformer_xl": ("/transformer_xl", "canvas"),
+    "rope": ("/rope", "canvas"),
+    "rope_decay": ("/rope?part=decay", ".js-line"),
+    "alibi": ("/alibi", ".js-line"),
+    "lab": ("/lab?rope_type=yarn&factor=8", _CHART.format("perplexity")),
+    "copying": ("/copying?model=rope&rope_type=yarn", _CHART.format("curves")),
     "needle": ("/needle?cell=4", '[data-key="answer"] td'),
     "training": ("/training", '[data-key^="losses"] .js-line'),
-}  # fmt: skip
+}
+# The first view in both themes at both sizes, the others once for each.
+LOOKS = (("wide", "light"), ("narrow", "dark"), ("wide", "dark"), ("narrow", "light"))
 SIZES = {"wide": {"width": 1440, "height": 900}, "narrow": {"width": 400, "height": 860}}
 
 
@@ -29,14 +39,13 @@ def main() -> None:
     with posviz(log) as address, sync_playwright() as playwright:
         browser = launch(playwright)
         for name, (path, last) in VIEWS.items():
-            for size, viewport in SIZES.items():
-                for theme in ("light", "dark"):
-                    page = browser.new_page(viewport=viewport, color_scheme=theme)
-                    page.goto(address + path)
-                    page.wait_for_selector(last, state="attached", timeout=60_000)
-                    page.wait_for_timeout(1000)  # fonts and the last layout
-                    page.screenshot(path=FOLDER / f"{name}_{size}_{theme}.png")
-                    page.close()
+            for size, theme in LOOKS if name == "playground" else LOOKS[:2]:
+                page = browser.new_page(viewport=SIZES[size], color_scheme=theme)
+                page.goto(address + path)
+                page.wait_for_selector(last, state="attached", timeout=60_000)
+                page.wait_for_timeout(1000)  # fonts and the last layout
+                page.screenshot(path=FOLDER / f"{name}_{size}_{theme}.png")
+                page.close()
         browser.close()
 
 

@@ -1,5 +1,6 @@
-"""Configs as people write them: golden vectors in every spelling, rules, mistakes and noise."""
+"""Configs as people write them: golden vectors in every spelling, rules and noise."""
 
+import contextlib
 import json
 import math
 from pathlib import Path
@@ -10,7 +11,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from posviz import hf_config
-from posviz.hf_config import diagnose, read, rope_frequencies
+from posviz.config_doctor import diagnose
+from posviz.hf_config import read, rope_frequencies
 from posviz.params import InvalidParameterError
 from posviz.rope_scaling import ROPE_SCALINGS, DynamicNtk, LongRope, NoScaling, Ntk, Yarn
 
@@ -793,7 +795,9 @@ FINE = {
 
 
 @pytest.mark.parametrize("value", HOSTILE, ids=lambda value: f"{value!s:.12}")
-@pytest.mark.parametrize(("name", "place"), PLACES, ids=lambda each: str(each)[:40])
+@pytest.mark.parametrize(
+    ("name", "place"), PLACES, ids=[f"{name}-{n}" for n, (name, _) in enumerate(PLACES)]
+)
 def test_a_value_that_is_not_allowed_is_refused_by_name(name, place, value):
     try:
         inv_freq, attention_factor = rope_frequencies(place(value))
@@ -856,124 +860,6 @@ def test_a_length_is_a_whole_number(seq_len):
 def test_a_layer_type_is_a_name(layer_type):
     with pytest.raises(InvalidParameterError, match=r"^layer_type must be the name"):
         rope_frequencies({"head_dim": 8}, layer_type=layer_type)
-
-
-# What is said about a config.
-
-
-def findings(made):
-    return {(each.level, each.key) for each in diagnose(made)}
-
-
-@pytest.mark.parametrize(
-    ("made", "level", "key"),
-    [
-        (config("yarn_plus"), "error", "rope_type"),
-        (config("linear", factor=0.25), "error", "factor"),
-        (config("linear"), "error", "factor"),
-        (config("yarn", context=8192, factor=2), "warning", "original_max_position_embeddings"),
-        (config("yarn", factor=2, original_max_position_embeddings=4096, attn_factor=1.0),
-         "warning", "attn_factor"),
-        (config("yarn", context=8192, factor=4, original_max_position_embeddings=4096),
-         "warning", "factor"),
-        (config("yarn", context=8192, original_max_position_embeddings=4096), "warning", "factor"),
-        (config("yarn", context=4096, factor=4, original_max_position_embeddings=4096),
-         "note", "max_position_embeddings"),
-        (config("yarn", factor=4, original_max_position_embeddings=4096, beta_fast=1, beta_slow=32),
-         "error", "beta_fast"),
-        (config("yarn", factor=4, original_max_position_embeddings=4096, mscale=0.7),
-         "warning", "mscale"),
-        (config("yarn", factor=4, original_max_position_embeddings=4096, mscale=1,
-                mscale_all_dim=1), "note", "mscale"),
-        (config("yarn", factor=4, original_max_position_embeddings=4096, attention_factor=2.0),
-         "note", "attention_factor"),
-        (config("yarn", factor=4, original_max_position_embeddings=4096, low_freq_factor=1.0),
-         "note", "low_freq_factor"),
-        (config("dynamic", context=4096, factor=2, original_max_position_embeddings=2048),
-         "warning", "original_max_position_embeddings"),
-        (config("dynamic", context=4096, factor=1), "note", "factor"),
-        (config("llama3", factor=2, original_max_position_embeddings=2048, low_freq_factor=1,
-                high_freq_factor=1), "note", "high_freq_factor"),
-        (config("llama3", factor=2, original_max_position_embeddings=2048), "warning",
-         "low_freq_factor"),
-        (config("longrope", factor=2, original_max_position_embeddings=64, short_factor=[1.0] * 3,
-                long_factor=[1.0] * 64), "error", "short_factor"),
-        (config("longrope", factor=2, original_max_position_embeddings=64, short_factor=[1.0] * 64,
-                long_factor=[1.0] * 65), "error", "long_factor"),
-        ({"head_dim": 8, "rope_scaling": {"factor": 4.0}}, "warning", "factor"),
-        ({"head_dim": 8, "rope_scaling": {"rope_type": "linear", "type": "yarn", "factor": 4.0}},
-         "warning", "rope_type"),
-        ({"head_dim": None, "hidden_size": 64, "num_attention_heads": 2}, "warning", "head_dim"),
-        ({"head_dim": 64, "hidden_size": 64, "num_attention_heads": 2}, "note", "head_dim"),
-        ({"hidden_size": 65, "num_attention_heads": 2}, "warning", "hidden_size"),
-        ({"head_dim": 63}, "error", "head_dim"),
-        ({"n_embd": 63, "n_head": 1}, "error", "n_embd"),
-        ({"kv_channels": 128, "n_embd": 64, "n_head": 1}, "note", "kv_channels"),
-        ({"head_dim": 100, "rotary_pct": 0.29}, "note", "rotary_pct"),
-        (config("default", mrope_section=[16, 24, 25]), "error", "mrope_section"),
-        (config("linear", facter=2.0, factor=2.0), "warning", "facter"),
-        (config("linear", foo=2.0, factor=2.0), "note", "foo"),
-        ({**NESTED, "layer_types": ["full_attention", "chunked_attention"]}, "warning",
-         "layer_types"),
-        ({"model_type": "bloom", "rope_scaling": {"factor": 2.0}}, "warning", "rope_scaling"),
-        ({"model_type": "qwen", "kv_channels": 128, "use_dynamic_ntk": True}, "note",
-         "use_dynamic_ntk"),
-        ({"head_dim": 64, "rope_theta": 0}, "error", "rope_theta"),
-    ],
-    ids=lambda each: str(each)[:70],
-)  # fmt: skip
-def test_a_mistake_is_found(made, level, key):
-    assert (level, key) in findings(made)
-    for each in diagnose(made):
-        assert "{" not in each.sentence
-        assert each.sentence[0].islower()
-
-
-def test_a_config_without_a_mistake_has_no_findings():
-    llama = {
-        "model_type": "llama", "hidden_size": 4096, "num_attention_heads": 32, "head_dim": 128,
-        "max_position_embeddings": 131072, "rope_theta": 5e5,
-        "rope_scaling": {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0,
-                         "high_freq_factor": 4.0, "original_max_position_embeddings": 8192},
-    }  # fmt: skip
-    assert diagnose(llama) == []
-    assert diagnose({"head_dim": 128}) == []
-
-
-def test_a_reciprocal_is_named():
-    assert "reciprocal of 4" in diagnose(config("linear", factor=0.25))[0].sentence
-
-
-def test_both_conventions_of_attn_factor_are_named():
-    made = config("yarn", context=131072, factor=4.0, original_max_position_embeddings=32768,
-                  attn_factor=0.8782488562869419)  # fmt: skip
-    (only,) = diagnose(made)
-    assert "gives 1.13863" in only.sentence
-    assert "get 1;" in only.sentence
-
-
-def test_a_factor_that_is_refused_replaces_nothing():
-    made = config("yarn", factor=4, original_max_position_embeddings=4096, attention_factor=-1)
-    assert findings(made) == {("error", "attention_factor")}
-
-
-def test_a_slip_in_a_key_names_the_key_that_is_meant():
-    (only,) = diagnose(config("linear", factor=2.0, orignal_max_position_embeddings=64))
-    assert only.sentence.endswith("did you mean original_max_position_embeddings?")
-    (only,) = diagnose(config("linear", factor=2.0, beta_fast=32))  # a key of another method
-    assert only.sentence == "beta_fast is not read by linear"
-
-
-def test_layer_types_without_settings_are_told_unless_they_have_no_attention():
-    made = {**NESTED, "layer_types": ["full_attention", "conv", "sliding_attention"]}
-    assert diagnose(made) == []
-    (only,) = diagnose({**NESTED, "layer_types": ["full_attention", "chunked_attention"]})
-    assert "got chunked_attention, which have none" in only.sentence
-
-
-def test_the_most_serious_finding_comes_first():
-    made = config("linear", factor=0.5, foo=1, bar=2)
-    assert next(each.level for each in diagnose(made)) == "error"
 
 
 # Noise: a config is any dict; the answer is finite or a sentence.
@@ -1061,28 +947,13 @@ def test_any_config_is_read_or_refused_in_a_sentence(made):
 
 
 @given(st.one_of(configs, nearly))
-@example({"model_type": "deepseek_v3", "rotary_pct": "half"})
-def test_diagnosis_never_fails_and_finds_what_cannot_be_read(made):
-    found = diagnose(made)
-    for each in found:
-        assert each.level in ("error", "warning", "note")
-        assert each.sentence
-    refused = any(each.level == "error" for each in found)
-    try:
-        read(made)
-    except InvalidParameterError:
-        assert refused
-    else:
-        assert not refused
-
-
-@given(st.one_of(configs, nearly))
 def test_a_config_is_only_read(made):
     before = repr(made)
-    diagnose(made)
+    with contextlib.suppress(InvalidParameterError):
+        read(made)
     assert repr(made) == before
 
 
 def test_the_public_names_are_there():
-    for name in ("rope_frequencies", "read", "diagnose", "Finding", "Reading", "Rotary"):
+    for name in ("rope_frequencies", "read", "Reading", "Rotary"):
         assert hasattr(hf_config, name)

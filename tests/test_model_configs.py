@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from posviz import presets
-from posviz.hf_config import diagnose, read, rope_frequencies
+from posviz.config_doctor import diagnose
+from posviz.hf_config import read, rope_frequencies
 from posviz.params import InvalidParameterError
 
 # On record without its factor lists: the one record that its method refuses.

@@ -28,6 +28,8 @@ MEANINGS = {
 }
 # The trained model whose loss stands beside the geometry.
 TINY, TINY_THETA, TINY_HEAD_DIM = "names-rope-500", 500.0, 32
+# The encodings that lead from the first idea to what models use today.
+TOUR = {"sinusoidal": "Sinusoidal", "rope": "RoPE", "alibi": "ALiBi"}
 HEADS = (8, 12, 16, 32, 40, 64, 112)
 LENGTHS = (512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072)
 
@@ -360,6 +362,11 @@ def readouts(scene: Scene) -> list[pictures.Lamp]:
 def playground() -> None:
     """The page: choices, handles, pictures, words."""
     sheet = page.Sheet(view)
+    page.directions(
+        (say("New here?"), [("order", say("Why order matters"))]),
+        (say("Then"), [(name, say(label)) for name, label in TOUR.items()]),
+        (say("Does it hold?"), [("lab", say("Extrapolation lab"))]),
+    )
     with sheet.choices():
         sheet.choice("model", resets=True, width=220)
         sheet.choice("rope_type", segmented=True, width="content")

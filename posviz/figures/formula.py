@@ -75,16 +75,16 @@ class Formula:
 
     def markup(self, result: float | None = None, **values: float) -> str:
         """The formula as MathML, with the numbers in it and the result if they are given."""
-        parts = [self._of(self.name), self._of(self.expression)]
+        parts = [self._of(self.name), f'<mo form="infix">=</mo>{self._of(self.expression)}']
         if values:
-            parts.append(self._of(self.expression, values))
-        told = "<mo>=</mo>".join(parts)
+            parts.append(f'<mo form="infix">=</mo>{self._of(self.expression, values)}')
         if result is not None:
             exact = math.isinf(result) or float(f"{result:.4g}") == result
             exact = exact or (result == int(result) and abs(result) < 1e7)  # told in full
             sign = "=" if exact else "≈"
-            told += f"<mo>{sign}</mo>{_number(result)}"
-        return f"<math>{told}</math>"
+            parts.append(f'<mo form="infix">{sign}</mo>{_number(result)}')
+        # A line may break before each equals sign: MathML itself does not break.
+        return " ".join(f"<math>{part}</math>" for part in parts)
 
     def _of(self, expression: str, values: Mapping[str, float] | None = None) -> str:
         return self._node(ast.parse(expression, mode="eval").body, values or {})

@@ -272,13 +272,26 @@ class Sheet:
         live.anchor(self.view, self.values)
 
 
+def directions(*ways: tuple[str, Sequence[tuple[str, str]]]) -> None:
+    """One line of links within the app: what they are for, then address and label of each."""
+    told = "".join(
+        f"<span>{escape(purpose)}</span>"
+        + "".join(
+            f'<a href="{escape(address)}" target="_self">{escape(label)}</a>'
+            for address, label in links
+        )
+        for purpose, links in ways
+    )
+    st.html(f'<p class="pv-see">{told}</p>')
+
+
 def below(
     name: str,
     *titles: str,
     scorecards: Sequence[str] = (),
     links: Sequence[tuple[str, str]] = (),
 ) -> None:
-    """What stands under every page: where to go on, the four questions, the prose.
+    """What stands under every page: where to go on, the four questions, the prose, the words.
 
     Args:
         name: The page's.
@@ -287,16 +300,14 @@ def below(
         links: Pairs of an address within the app and what is there.
     """
     if links:
-        told = "".join(
-            f'<a href="{escape(address)}" target="_self">{escape(label)}</a>'
-            for address, label in links
-        )
-        st.html(f'<p class="pv-see">{text.say("See it elsewhere")}: {told}</p>')
+        directions((text.say("See it elsewhere:"), links))
     for encoding in scorecards:
         st.html(cards.scorecard(catalog.get(encoding), text.say))
     for title in titles:
         with st.expander(text.say(title)):
             st.markdown(text.section(name, title))
+    with st.expander(text.say("Words")):
+        st.markdown(text.section("glossary", "Words"))
 
 
 def scorecard(name: str) -> None:

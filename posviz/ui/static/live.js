@@ -26,12 +26,15 @@ class View {
   // its run are then old too, so the view asks for its own.
   adopt({ address, measures }) {
     this.measures = measures;
+    // Pictures of this run arrived before its address and may have given way to what was measured
+    // of the last one.
+    const overdrawn = address !== this.address && this.measured.query === this.query;
     for (const name of this.moved.keys())
       if (![...this.moving].some((handle) => handle.names.includes(name))) this.moved.delete(name);
     const changed = address !== this.address;
     this.address = address;
     this.measureSoon();
-    if (this.still) return this.save();
+    if (this.still && !overdrawn) return this.save();
     if (changed) this.ask();
   }
 
