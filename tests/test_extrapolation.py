@@ -7,8 +7,17 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from posviz import params, rope
-from posviz.extrapolation import multiples, never_completed, unseen, unseen_share, usable_context
+from posviz import distance, params, rope
+from posviz.extrapolation import (
+    arc_use,
+    learned_scores,
+    mean_scores,
+    multiples,
+    never_completed,
+    unseen,
+    unseen_share,
+    usable_context,
+)
 from posviz.params import InvalidParameterError
 from posviz.rope import RoPE
 from posviz.rope_scaling import DynamicNtk, Linear, Llama3, NoScaling, Ntk, Yarn
@@ -257,3 +266,49 @@ def test_context_lengths_come_singly_or_in_a_list():
 def test_a_count_of_multiples_that_is_none_is_refused(came):
     with pytest.raises(InvalidParameterError, match=r"^count must .* got "):
         multiples(count=came)
+
+
+@given(scalings(), st.one_of(ropes, slow_ropes), st.lists(st.integers(1, 10**6), min_size=1))
+def test_the_share_of_trained_angles_passes_1_where_angles_are_unseen(case, one, lengths):
+    trained, method = case
+    try:
+        scaled, _ = method.frequencies(one)
+    except InvalidParameterError:  # NTK of a single pair
+        return
+    use = arc_use(one, scaled, trained, lengths)
+    for column, length in zip(use.T, lengths, strict=True):
+        np.testing.assert_array_equal(column > 1.0, unseen(one, scaled, trained, length))
+
+
+def test_the_share_of_trained_angles_is_of_a_turn_for_pairs_that_completed_one():
+    use = arc_use(LLAMA, LLAMA.inv_freq / 2, 4096, [1.0, 4096.0, 8192.0])
+    assert use[0].tolist() == [0.5 / (2 * math.pi), 1.0, 1.0]
+    np.testing.assert_allclose(use[-1], [1 / 8192, 0.5, 1.0])
+
+
+@given(st.integers(1, 64), st.floats(10.0, 1e9), st.integers(1, 3000), st.integers(2, 200))
+def test_mean_scores_are_the_means_of_every_distance(pairs, theta, seq_len, count):
+    inv_freq = rope.inv_freq(2 * pairs, theta)
+    starts = distance.bins(seq_len, count, "log")
+    every = distance.rope_scores(inv_freq, seq_len, 1.2)
+    means = [part.mean() for part in np.split(every, starts[1:])]
+    np.testing.assert_allclose(mean_scores(inv_freq, starts, seq_len, 1.2), means, atol=1e-9)
+
+
+def test_a_stopped_pair_has_a_mean_score_and_bad_bins_none():
+    assert mean_scores([0.0], np.array([0, 5]), 9) == pytest.approx(math.sqrt(2.0))
+    with pytest.raises(InvalidParameterError, match="ascending"):
+        mean_scores([1.0], np.array([5, 5]), 9)
+
+
+@given(slow_ropes, st.integers(0, 200), st.floats(1.0, 8.0))
+def test_a_learned_distance_stays_without_scaling_and_is_multiplied_by_interpolation(
+    one, looked_for, factor
+):
+    plain = learned_scores(one, one.inv_freq, looked_for, 256)
+    assert plain.argmax() == looked_for
+    assert plain.max() == pytest.approx(math.sqrt(one.rotary_dim))
+    times = round(factor)
+    moved = learned_scores(one, one.inv_freq / times, looked_for, 256 * times, 1.5)
+    assert moved.argmax() == looked_for * times
+    assert moved.max() == pytest.approx(2.25 * math.sqrt(one.rotary_dim))

@@ -1,0 +1,60 @@
+"""The page of scaling methods in a browser."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.e2e.conftest import NARROW, Visit
+
+pytestmark = pytest.mark.e2e
+
+
+def test_spectrum_and_angles_follow_a_drag(tab: Visit) -> None:
+    page = tab.go("/scaling", "spectrum", "ratios", "ramps", "table", "strip")
+    expect(tab.text("caption")).to_contain_text("keeps 29 of 64 pairs, stretches 29")
+    tab.drag("factor", 0.5, 0.0, steps=6)
+    expect(tab.text("table")).to_contain_text("8,192")
+    expect(tab.text("caption")).to_contain_text("keeps 64 of 64 pairs")
+    tab.drag("factor", 0.0, 1.0, steps=6)
+    expect(tab.text("ratios:head")).to_contain_text("pair 35 × 64")
+    page.wait_for_function("location.search.includes('factor=64')")
+    page.locator('[data-set="pinned=yarn"]').click()
+    expect(tab.text("caption")).to_contain_text("scores 2.0047 times")
+    tab.drag("beta_fast", 0.8, 1.0, steps=6)
+    expect(tab.text("ramps:head")).to_contain_text("from pair 14 to 35")
+    tab.drag("pair", 35 / 63, 1.0, steps=6)
+    expect(tab.text("ratios:head")).to_contain_text("pair 63 × 64")
+    for key in ("spectrum", "ratios", "ramps", "caption"):
+        box = page.locator(f'[data-key="{key}"]').bounding_box()
+        assert box, key
+        assert box["y"] + box["height"] <= 900, key
+    tab.go("/scaling?part=angles&pinned=ntk", "maps", "shares")
+    expect(tab.text("maps")).to_contain_text("NTK: 28 pairs leave")
+    tab.drag("seq_len", 0.72, 0.0, steps=6)
+    expect(tab.text("maps")).to_contain_text("NTK: 0 pairs leave")
+
+
+def test_cache_and_units_follow_a_drag(tab: Visit) -> None:
+    page = tab.go("/scaling?part=cache&model=Phi-3.5-mini-instruct", "timeline", "scores", "errors")
+    expect(tab.text("timeline:head")).to_contain_text("short list for the first key")
+    tab.drag("prompt", 0.85, 1.0, steps=6)
+    expect(tab.text("timeline:head")).to_contain_text("long list for the first key")
+    expect(tab.text("caption")).to_contain_text("no score is off")
+    tab.go("/scaling?part=units", "knobs", "products")
+    tab.drag("value", 1 / 3, 0.0, steps=6)
+    expect(tab.text("caption")).to_contain_text("Alpha 1 reads 1.00 times")
+    page.wait_for_function("location.search.includes('value=1')")
+    page.locator('[data-set^="unit=--rope-freq-scale"]').click()
+    expect(tab.text("caption")).to_contain_text("Slows every pair 1 times")
+    tab.drag("value", 1.0, 0.0, steps=6)
+    expect(tab.text("caption")).to_contain_text("the slowest pair turns 8 × 64 = 512 times slower")
+
+
+def test_it_stacks_on_a_dark_phone_without_sideways_scroll(dark_tab: Visit) -> None:
+    dark_tab.page.set_viewport_size(NARROW)
+    for part, key in (("attention", "learned"), ("units", "knobs")):
+        dark_tab.go(f"/scaling?part={part}&pinned=yarn", key, "caption")
+        dark_tab.fits()
+        for handle in dark_tab.page.locator(".pv-slider label").all():
+            assert handle.evaluate("label => label.scrollWidth <= label.clientWidth")
