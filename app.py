@@ -5,11 +5,25 @@ import streamlit as st
 from posviz.ui import live, page, text
 
 _PLAYGROUND = "pages/playground/playground.py"
-_LONG_CONTEXT = {
-    "lab": text.say("Extrapolation lab"),
-    "copying": text.say("Copying"),
-    "needle": text.say("Needle in a haystack"),
-    "training": text.say("Training replay"),
+_GROUPS = {
+    ("why", text.say("Why")): {"order": text.say("Why order matters")},
+    ("encodings", text.say("Encodings")): {
+        "sinusoidal": text.say("Sinusoidal"),
+        "learned": text.say("Learned"),
+        "relative": text.say("Relative biases: Shaw, T5"),
+        "transformer_xl": text.say("Transformer-XL"),
+        "rope": text.say("RoPE"),
+        "alibi": text.say("ALiBi"),
+    },
+    ("long_context", text.say("Long context")): {
+        "scaling": text.say("Scaling methods"),
+        "models": text.say("Released models"),
+        "doctor": text.say("Config doctor"),
+        "lab": text.say("Extrapolation lab"),
+        "copying": text.say("Copying"),
+        "needle": text.say("Needle in a haystack"),
+        "training": text.say("Training replay"),
+    },
 }
 
 # Called by the server's import too: before its first call Streamlit takes the folder pages/ for
@@ -23,10 +37,13 @@ navigation = st.navigation(
             ),
             st.Page(_PLAYGROUND, title=text.say("Playground"), url_path="playground"),
         ],
-        text.say("Long context"): [
-            st.Page(f"pages/long_context/{name}.py", title=title, url_path=name)
-            for name, title in _LONG_CONTEXT.items()
-        ],
+    }
+    | {
+        group: [
+            st.Page(f"pages/{folder}/{name}.py", title=title, url_path=name)
+            for name, title in pages.items()
+        ]
+        for (folder, group), pages in _GROUPS.items()
     },
     position="top",
 )

@@ -102,7 +102,7 @@ def parse(text: str | bytes) -> Parsed:
         InvalidParameterError: If it is no text, too long or too deep, or neither JSON nor a command
             line: one sentence, with line and column (from 1) and the likely cause.
     """
-    text = _as_text(text)
+    text = as_text(text)
     if len(text) > LONGEST:
         raise InvalidParameterError(
             TOO_LONG, longest=params.shown(LONGEST), got=params.shown(len(text))
@@ -153,7 +153,8 @@ def _of_object(found: dict[str, Any], notes: tuple[Note, ...]) -> Parsed:
     return Parsed(found, "config", notes)
 
 
-def _as_text(given: object) -> str:
+def as_text(given: object) -> str:
+    """A text, or the bytes of a file, as text; one sentence if it is neither."""
     if isinstance(given, bytes):
         if len(given) > 4 * LONGEST:
             raise InvalidParameterError(

@@ -146,11 +146,12 @@ def heat_map(
     title = f'<span class="pv-heat-title">{rows.title}</span>' if rows.title else ""
     under = f'<span class="pv-heat-under">{columns.title}</span>' if columns.title else ""
     return (
-        f'<figure class="pv-heat{" is-named" if rows.labels else ""}" role="img" '
-        f'aria-label="{escape(alt)}" style="{limit}">{title}'
+        f'<figure class="pv-heat{" is-named" if rows.labels else ""}" style="{limit}">{title}'
         f'<div class="pv-heat-rows">{_ticks(rows, count, "top")}</div>'
-        f'<div class="pv-heat-plot{fine}" style="{size}">{canvas}{over}</div>'
+        f'<div class="pv-heat-plot{fine}" role="img" aria-label="{escape(alt)}" '
+        f'style="{size}">{canvas}{over}</div>'
         f'<div class="pv-heat-columns">{_ticks(columns, across, "left")}</div>{under}'
+        f'<button type="button" class="pv-heat-save">PNG</button>'
         f'<output class="pv-heat-said" hidden></output></figure>',
         {name: raster(values, low, high, visible)},
     )

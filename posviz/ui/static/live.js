@@ -497,6 +497,8 @@ function listen(one) {
     next?.click();
   });
   host.addEventListener("click", (event) => {
+    const saved = event.target.closest(".pv-heat-save");
+    if (saved) return save(saved.closest("figure").querySelector("canvas"));
     const chosen = event.target.closest("[data-set]")?.dataset.set;
     if (!chosen) return;
     for (const pair of new URLSearchParams(chosen)) one.view?.set(...pair);
@@ -504,7 +506,7 @@ function listen(one) {
   });
   // Dragging within the picture. Its elements are replaced while one drags, the host is not.
   host.addEventListener("pointerdown", (event) => {
-    if (event.button) return;
+    if (event.button || event.target.closest("button:not([data-item])")) return;
     const canvas = event.target.closest(".pv-heat-plot")?.querySelector("canvas");
     const item = event.target.closest("[data-item]");
     const { raster: map, row, column } = canvas?.dataset ?? {};
@@ -610,6 +612,23 @@ function paint(canvas, { rasters }, painted) {
   canvas.getContext("2d").putImageData(image, 0, 0);
   canvas.dataset.shown = shown;
   canvas.told = raster;
+}
+
+// The cells as a PNG, each so large that the shorter side has 1,024 pixels or more.
+function save(canvas) {
+  const { width, height } = canvas;
+  const size = Math.max(1, Math.ceil(1024 / Math.min(width, height)));
+  const large = new OffscreenCanvas(width * size, height * size);
+  const context = large.getContext("2d");
+  context.imageSmoothingEnabled = false;
+  context.drawImage(canvas, 0, 0, large.width, large.height);
+  large.convertToBlob().then((blob) => {
+    const link = Object.assign(document.createElement("a"), {
+      href: URL.createObjectURL(blob), download: `${canvas.dataset.raster}.png`,
+    });
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+  });
 }
 
 const palettes = new Map();
@@ -764,6 +783,15 @@ function drawChart(one) {
 const byHand = ({ type, mode, x, y }) =>
   type === "scatter" && mode.startsWith("lines") && x?.bdata !== undefined && y?.bdata !== undefined;
 
+// Beside Plotly's own button, which saves SVG.
+const PNG = {
+  name: "png",
+  title: "PNG",
+  icon: { width: 32, height: 32, path: "M2 22V10h5a4 4 0 0 1 0 8H4v4zm2-6h3a2 2 0 0 0 0-4H4zm8 6V10h2l5 8v-8h2v12h-2l-5-8v8zm18-6v5a5 5 0 1 1 0-10v2a3 3 0 1 0-2 5v-2h-2v-2h4z" },
+  click: (host) =>
+    window.Plotly.downloadImage(host, { format: "png", scale: 3, filename: host.dataset.key }),
+};
+
 function plot(one, data, layout) {
   one.host.setAttribute("role", "figure");
   const drawn = window.Plotly.react(one.host, data, layout, {
@@ -772,6 +800,7 @@ function plot(one, data, layout) {
     plotlyServerURL: "",
     modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d", "sendChartToCloud"],
     toImageButtonOptions: { format: "svg", filename: one.host.dataset.key },
+    modeBarButtonsToAdd: [PNG],
   });
   Promise.resolve(drawn).then(() => one.host.classList.remove("is-quick"));
 }
