@@ -128,10 +128,18 @@ def diagnose(config: Any) -> list[Finding]:
 
 
 def _by_harm(findings: Iterable[Finding]) -> list[Finding]:
+    """Worst first; a note that asks for what a worse finding mends is left out."""
+
     def order(each: Finding) -> tuple[int, float]:
         return LEVELS.index(each.level), -each.effect.harm if each.effect else 0.0
 
-    return sorted(dict.fromkeys(findings), key=order)
+    found = sorted(dict.fromkeys(findings), key=order)
+    mends = {(each.key, each.layer_type, each.mend) for each in found if each.level != "note"}
+    return [
+        each for each in found
+        if each.level != "note" or not each.mend
+        or (each.key, each.layer_type, each.mend) not in mends
+    ]  # fmt: skip
 
 
 def _reading(config: Config) -> Reading | None:

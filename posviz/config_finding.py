@@ -116,8 +116,8 @@ class Effect:
         if self.distance is not None:
             found.append(
                 Statement(
-                    "{share} % of the frequencies differ: at a distance of {distance} tokens an "
-                    "angle is off by more than {tolerance} rad",
+                    "{share} % of the frequencies differ: from distance {distance} on an angle is "
+                    "off by more than {tolerance} rad",
                     {
                         "tolerance": TOLERANCE,
                         "distance": params.shown(self.distance),

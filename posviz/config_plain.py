@@ -161,7 +161,9 @@ def _plain_method(reading: Reading, rotary: Rotary) -> Iterator[tuple[str, dict[
         }
     yield _METHODS[rotary.rope_type], values
     context = reading.max_position_embeddings
-    if trained is not None and context is not None:
+    if trained is not None and trained == context:
+        yield "trained on and made for {context} tokens at once", {"context": params.shown(context)}
+    elif trained is not None and context is not None:
         yield (
             "trained on {trained} tokens at once, made for {context}, {ratio} times as many",
             {

@@ -520,8 +520,7 @@ def test_an_effect_is_the_first_distance_beyond_a_tenth_of_a_radian():
     assert effect.logit_gain == pytest.approx(1.44)
     assert effect.share == 0.5
     assert [each.sentence for each in effect.statements] == [
-        "50 % of the frequencies differ: at a distance of 334 tokens an angle is off by more than "
-        "0.1 rad",
+        "50 % of the frequencies differ: from distance 334 on an angle is off by more than 0.1 rad",
         "scores are 1.44 times as large",
     ]
     assert difference((one, 1.0), (one, 1.0)) == Effect(None, 1.0, 0.0)

@@ -20,9 +20,9 @@ Slots = dict[str, live.Picture]
 
 PARTS = {"slopes": "Slopes", "bias": "Bias matrix", "weights": "Windows", "length": "Length"}
 ALIBI_BIAS_MAX = params.Number(
-    "alibi_bias_max", "Bias max", 8.0, 1.0, 16.0, 0.5, "",
-    "Exponent of the flattest slope (MPT's alibi_bias_max): 2 to the power of minus this; 8 in the "
-    "paper and everywhere else.",
+    "alibi_bias_max", "alibi_bias_max", 8.0, 1.0, 16.0, 0.5, "",
+    "How flat the flattest head is: its slope is 2 to the power of minus this. MPT models may set "
+    "it; in the paper and everywhere else it is 8.",
 )  # fmt: skip
 SEQ_LEN = params.Number(
     "seq_len", "Tokens", 48, 2, 256, 1, "tokens", "Queries and keys in the matrix."
@@ -39,7 +39,8 @@ CONTEXT = params.Number(
     "How many times the trained context is read.", scale="log",
 )  # fmt: skip
 STORED = {"paper": "ours, −m(i − j)", "bloom": "BLOOM, m·j", "mpt": "MPT, −m(L − 1 − j)"}
-USUAL = (50.0, 90.0, 99.0)
+# Shares whose windows always stand there: how a chart and a legend draw each.
+USUAL = {50.0: ("2px,2px", "dot"), 90.0: ("6px,3px", "dash"), 99.0: ("12px,3px", "long")}
 POINTS = 90  # of a curve over distance
 LAB, SLIDING = "names-alibi", "names-alibi-seed0"
 COPYING, COPY_LENGTH = "copying-alibi", 512
@@ -137,8 +138,10 @@ def slopes(scene: Scene) -> Slots:
     lower = alibi.series(scene.num_heads, 1)[0]
     beyond = scene.num_heads - lower
     is_sorted = scene.order == "sorted"
-    shown = released[released.argsort()[::-1]] if is_sorted else released
-    place = int((released > scene.slope).sum()) if is_sorted else scene.head - 1
+    heads = (-released).argsort(kind="stable") if is_sorted else range(scene.num_heads)
+    heads = [int(head) + 1 for head in heads]
+    shown = released[[head - 1 for head in heads]]
+    place, end = heads.index(scene.head), pictures.flattest(scene.alibi_bias_max)
     taken = [alibi.series(scene.num_heads, lower + 1 + n)[1] for n in range(beyond)]
     rungs = [
         pictures.Rung(say("rule for n = {count}", count=lower),
@@ -158,14 +161,14 @@ def slopes(scene: Scene) -> Slots:
            (say("head {head}", head=scene.head), "accent", "solid")]  # fmt: skip
     return {
         "slopes": live.figure(
-            pictures.slopes(shown, paper, place, is_sorted=is_sorted, _=say),
+            pictures.slopes(shown, paper, heads, place, end, is_sorted=is_sorted, _=say),
             say("Slope of each of {count} heads; head {head} has {slope}; {note}",
                 count=scene.num_heads, head=scene.head, note=note,
                 slope=plain_text(of_slope(scene.slope))),
         ),
         "slopes:head": live.drawing(style.heading(say("Slope of each head"), note, key)),
         "ladder": live.drawing(
-            pictures.ladder(rungs, scene.head, alt=say("Where the slopes come from"), _=say)
+            pictures.ladder(rungs, scene.head, end, alt=say("Where the slopes come from"), _=say)
         ),
         "ladder:head": live.drawing(
             style.heading(say("Where they come from"),
@@ -303,12 +306,12 @@ def weights(scene: Scene) -> Slots:
         marks.append(
             (say("{share} %: {count}", share=number(one), count=tokens(math.ceil(at))), at)
         )
-    ends = (pictures.STEEPEST, pictures.FLATTEST)
-    dashes = ("2px,2px", "6px,3px", "10px,3px")[: len(own) - 1]
+    ends = (pictures.STEEPEST, pictures.flattest(scene.alibi_bias_max))
     curves = [
-        (f"{number(one)} %", dash, [alibi.window(end, one / 100) for end in ends])
-        for one, dash in zip(own, (*dashes, ""), strict=True)
-    ]
+        (f"{number(one)} %", USUAL[one][0] if one != scene.share else "",
+         [alibi.window(end, one / 100) for end in ends])
+        for one in own
+    ]  # fmt: skip
     note = say("head {head}: weight {near} at distance 0, {far} at 100", head=scene.head,
                near=number(float(by_head[scene.head - 1][0])),
                far=small(float(alibi.weights(scene.slope, 100, scene.trained))))  # fmt: skip
@@ -318,7 +321,8 @@ def weights(scene: Scene) -> Slots:
     now = scene.window(scene.head, scene.share)
     over = say("{share} % of head {head} within {count} tokens", share=kept, head=scene.head,
                count=number(math.ceil(now)))  # fmt: skip
-    over_key = [(f"{kept} %", "alibi", "solid"), ("50 · 90 · 99 %", "quiet", "dash"),
+    over_key = [(f"{kept} %", "alibi", "solid"),
+                *((f"{number(one)} %", "quiet", USUAL[one][1]) for one in own[:-1]),
                 (say("head {head}", head=scene.head), "accent", "solid")]  # fmt: skip
     title, over_title = say("Weight by distance"), say("Window by slope")
     return {
@@ -331,7 +335,7 @@ def weights(scene: Scene) -> Slots:
             pictures.windows(
                 scene.slopes, ends, curves,
                 [scene.window(n + 1, scene.share) for n in range(scene.num_heads)],
-                scene.head - 1, scene.trained, _=say,
+                scene.head - 1, scene.trained, ends[1], _=say,
             ),
             f"{over_title}: {over}",
         ),
@@ -373,11 +377,11 @@ def length(scene: Scene) -> Slots:
     lengths = scene.trained * multiples
     by_head = [alibi.covered(float(slope), lengths, scene.kept) for slope in scene.slopes]
     window = scene.window(scene.head, scene.share)
-    note = say("head {head}: {count} tokens at any length", head=scene.head,
+    note = say("geometry of head {head}: {count} tokens at any length", head=scene.head,
                count=number(math.ceil(window)))  # fmt: skip
     key = [(say("of the weight"), "accent", "dash"), (say("of the text"), "alibi", "solid"),
            (say("every head, of the text"), "alibi", "band")]  # fmt: skip
-    title = say("Inside the {share} % window", share=number(scene.share))
+    title = say("Computed: inside the {share} % window", share=number(scene.share))
     return {
         "covered": live.figure(
             pictures.covered(
@@ -420,7 +424,8 @@ def length_caption(scene: Scene, window: float) -> str:
     least = say(", by {least} in head {flattest}, the flattest", flattest=scene.flattest,
                 least=number(alibi.lead(flat, count - 1, count)))  # fmt: skip
     return say(
-        "The window holds at least {share} % of the weight at every length: nothing new begins "
+        "If all keys match equally, the window holds at least {share} % of the weight at every "
+        "length: nothing new begins "
         "beyond the trained context, but the window is an ever smaller part of the text. A farther "
         "token is not forbidden, only dear: to get half the weight, the first of {count} tokens "
         "must outscore all others by {lead} in head {head}{least}.",
@@ -457,10 +462,10 @@ def lab(scene: Scene) -> Slots:
                           copied.lowest, copied.highest),
     ]  # fmt: skip
     start, end = (math.exp(band.mean[band.lengths.index(one)]) for one in (trained, LONG))
+    behind = [math.exp(sliding.nats[sliding.lengths.index(one)]) for one in (trained, LONG)]
     told_loss = say(
         "{start} at 1×, {end} at {times}×; behind a window {behind}", start=f"{start:.2f}",
-        end=f"{end:.2f}", times=number(LONG / trained),
-        behind=f"{math.exp(sliding.nats[sliding.lengths.index(LONG)]):.2f}",
+        end=f"{end:.2f}", times=number(LONG / trained), behind=f"{behind[1]:.2f}",
     )  # fmt: skip
     told_found = say(
         "needles {needles} at {far}×, copies {copies} at {near}×", needles=percent(hits[-1]),
@@ -468,14 +473,18 @@ def lab(scene: Scene) -> Slots:
         near=number(copied.lengths[-1] / COPY_LENGTH),
     )  # fmt: skip
     caption = say(
-        "Perplexity that stands still proves little: it does for a model, too, that reads the last "
-        "{window} tokens only. Finding tells more: {needles} of the names read before come back at "
-        "{far} trained contexts, but a row is copied with only {copies} right at {near}.",
-        window=trained, needles=percent(hits[-1]), copies=percent(copied.mean[-1]),
-        far=number(needles[0].lengths[-1] / trained),
+        "Tiny models, trained on {window} tokens, for copying on {copying}; of the handles only "
+        "Context moves something here, the black line. Perplexity (among how many equally likely "
+        "characters a model is undecided) is lower at {times}× than at 1×. That alone proves "
+        "little: for a reader of the last {window} tokens it is too, {behind} after {before}. What "
+        "farther text does is the gap between the two. Finding tells more: {needles} of the names "
+        "read before come back at {far}×, but a row is copied with only {copies} right at {near}×.",
+        window=trained, copying=COPY_LENGTH, needles=percent(hits[-1]),
+        copies=percent(copied.mean[-1]), before=f"{behind[0]:.2f}", behind=f"{behind[1]:.2f}",
+        times=number(LONG / trained), far=number(needles[0].lengths[-1] / trained),
         near=number(copied.lengths[-1] / COPY_LENGTH),
     )  # fmt: skip
-    titles = say("Perplexity holds"), say("Finding far tokens")
+    titles = say("Measured: perplexity"), say("Measured: finding far tokens")
     return {
         "measured": live.drawing(f'<p class="pv-caption">{caption}</p>'),
         "perplexity": live.figure(
@@ -483,7 +492,7 @@ def lab(scene: Scene) -> Slots:
         ),
         "perplexity:head": live.drawing(
             style.heading(titles[0], told_loss, [
-                (say("tiny ALiBi models, {seeds} seeds", seeds=band.seeds), "alibi", "solid"),
+                (say("{count} tiny ALiBi models", count=band.seeds), "alibi", "solid"),
                 (say("one that reads {count} tokens only", count=trained), "accent", "dash"),
                 (say("best possible reader"), "quiet", "dot"),
             ])
@@ -493,8 +502,8 @@ def lab(scene: Scene) -> Slots:
         ),
         "found:head": live.drawing(
             style.heading(titles[1], told_found, [
-                (say("rows copied, {seeds} seeds", seeds=copied.seeds), "alibi", "solid"),
-                (say("names found again, {seeds} seeds", seeds=len(needles)), "ink", "dash"),
+                (say("rows copied, {seeds} models", seeds=copied.seeds), "alibi", "solid"),
+                (say("names found again, {seeds} models", seeds=len(needles)), "ink", "dash"),
             ])
         ),
     }  # fmt: skip
@@ -502,7 +511,7 @@ def lab(scene: Scene) -> Slots:
 
 def percent(share: float) -> str:
     """A share in per cent."""
-    return f"{100 * share:.0f} %"
+    return f"{100 * share:.0f}\u00a0%"
 
 
 # ------------------------------------------------------------------------------------------- page

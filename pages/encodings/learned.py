@@ -35,6 +35,7 @@ GAPS = 0.25  # end of the axis of distances between neighbours; the largest is 0
 MOVES = 0.12  # end of the axis of moves; the largest is 11 %
 FURTHEST = 12.0  # tokens back that are drawn
 LONGEST = 1024  # tokens that the longest table reads
+DOCUMENTS = (4, 16)  # texts after which there are numbers; the last are the ones of the lab
 
 
 def parameters(v: live.Values) -> Iterator[params.Parameter]:
@@ -65,7 +66,7 @@ def size(option: str) -> learned.Released:
     """Size of the table of that option."""
     if option != LAB:
         return learned.RELEASED[option]
-    return learned.Released(say("the lab's model"), measured.TRAINED_LENGTH, 0, "")
+    return learned.Released(say("our tiny model"), measured.TRAINED_LENGTH, 0, "")
 
 
 @dataclass(frozen=True)
@@ -331,16 +332,17 @@ def reading(
     lengths = tuple(length for length in known.lengths if length <= LONGEST)
     floor, guess = pictures.as_perplexity(measured.floor(lengths)), len(names.ALPHABET)
     drawn_out, trained = say("drawn out to {n}", n=number(n)), say("trained table")
-    fall = say("guessing")
+    fall, best = say("guessing"), say("best possible reader")
     lines = [pictures.over(trained, "learned", "", known.lengths[within], known.perplexity[within]),
-             pictures.over(say("floor"), "quiet", "6px,3px", lengths, floor),
+             pictures.over(best, "quiet", "6px,3px", lengths, floor),
              pictures.flat(fall, "random", "2px,2px", lengths, guess)]  # fmt: skip
     key = [(drawn_out, "ink", "solid"), (trained, "learned", "solid"),
-           (say("floor"), "quiet", "dash"), (fall, "random", "dot")]  # fmt: skip
+           (best, "quiet", "dash"), (fall, "random", "dot")]  # fmt: skip
     trained_now = float(known.perplexity[at])
     told = say("trained: {trained} at {rows} tokens", trained=number(trained_now), rows=rows_)
-    said = say("When the handle rests, the model reads {n} characters of 16 texts with the longer "
-               "table. Nothing in it is trained again.", n=number(n))  # fmt: skip
+    waiting = say("measuring…")
+    said = say("Measuring: the model reads {count} texts with a table of {n} rows. Nothing in it "
+               "is trained again.", n=number(n), count=DOCUMENTS[-1])  # fmt: skip
     weights = []
     if found is not None:
         lines.insert(0, pictures.over(drawn_out, "ink", "", found.lengths, found.perplexity))
@@ -350,6 +352,12 @@ def reading(
             told = say("{told}; drawn out: {now} at {last}", told=told, now=number(there),
                        last=number(last))  # fmt: skip
         said = verdict(n, (last, there), early, (rows_, trained_now), guess)
+        waiting = ""
+        if found.documents < DOCUMENTS[-1]:
+            waiting = say("{count} of {all} texts, measuring…", count=found.documents,
+                          all=DOCUMENTS[-1])  # fmt: skip
+            said = f"<b>{waiting}</b> {said}"
+    told = "; ".join(filter(None, (waiting, told)))
     where = ""
     if looks is not None:
         weights = [pictures.by_index(drawn_out, "ink", "6px,3px", looks.longer),
@@ -366,7 +374,7 @@ def reading(
                 "looks too far.", count=f"{scene.factor:.3g}",
             )  # fmt: skip
     else:
-        head_told = say("the head that looks most at the token before")
+        head_told = say("the head that looks most at the token before: measuring…")
     back = pictures.chart(
         weights, (0.0, FURTHEST), (0.0, 0.8), (say("tokens back"), say("share of its weight")),
         percent=True,
@@ -394,8 +402,9 @@ def verdict(
                    "<b>{there}</b> at {rows} tokens. Draw it out.",
                    there=number(trained[1]), rows=number(n))  # fmt: skip
     said = say(
-        "With {n} rows the model reads on, at a perplexity of <b>{there}</b> at {last} tokens, and "
-        "{early} at {rows}, where the trained table has {trained}.",
+        "With {n} rows the model reads on, at a perplexity of <b>{there}</b> at {last} tokens (as "
+        "unsure as among that many characters), and {early} at {rows}, where the "
+        "trained table has {trained}.",
         n=number(n), there=number(now[1]), last=number(now[0]), early=number(early),
         rows=number(trained[0]), trained=number(trained[1]),
     )  # fmt: skip
@@ -418,7 +427,7 @@ def measure(**values: Any) -> Iterator[Slots]:
     from posviz.models import stretched
 
     looks = stretched.looks(scene.model, scene.seq_len)
-    for found in stretched.losses(scene.model, scene.seq_len):
+    for found in stretched.losses(scene.model, scene.seq_len, DOCUMENTS):
         yield reading(scene, found, looks)
 
 

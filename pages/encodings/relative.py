@@ -20,9 +20,11 @@ SIZES = {"4": "float32", "2": "bfloat16", "1": "float8"}
 TOKENS = 64  # of the texts whose queries and keys are drawn
 HEAD_DIM = 16  # of Shaw's example
 BERT_POSITIONS = 512
-MAX_DISTANCE = 128  # of T5, and of the lab's models
+MAX_DISTANCE = 128  # of T5, and of the trained models
 MOST_BIAS = 8.0  # a weight times e**-8 is next to nothing
-LENGTHS = tuple(128 << n for n in range(17))
+LENGTHS = (*(128 << n for n in range(17)), 10_000_000)
+# Round lengths, which no handle over five powers of ten hits.
+OFFERED = (("512", 512), ("8k", 8192), ("128k", 131_072), ("1M", 10**6), ("10M", 10**7))
 ACCELERATOR = 80 * 10**9
 
 PART = params.Choice("part", "Part", "shaw", tuple(PARTS), tuple(PARTS.values()), "")
@@ -214,6 +216,10 @@ def buckets(v: live.Values) -> dict[str, live.Picture]:
     distance = abs(position) if both else max(-position, 0)
     told = caption_of_bucket(position, both, own)
     told += " " + caption_of_last(last, setting[1], exact)
+    if both:
+        told += " " + say("Keys after the query have the buckets from {first} on: {unused} stays "
+                          "unused, because distance 0 is in bucket 0 already.",
+                          first=n + 1, unused=n)  # fmt: skip
     return {
         "ruler:head": live.drawing(title),
         "ruler": live.drawing(
@@ -361,7 +367,7 @@ def heads(v: live.Values) -> dict[str, live.Picture]:
         ),
         "scaled": live.drawing(
             '<p class="pv-formula">'
-            + say("T5 itself does not divide q·k by √head_dim. The lab's models do, and add the "
+            + say("T5 itself does not divide q·k by √head_dim. These tiny models do, and add the "
                   "bias after that; all layers share the table.")
             + "</p>"
         ),
@@ -425,6 +431,7 @@ def cost(v: live.Values) -> dict[str, live.Picture]:
         "memory": live.figure(
             pictures.memory(LENGTHS, lines, seq_len, say), style.plain_text(told)
         ),
+        "lengths": live.drawing(pictures.lengths(OFFERED, seq_len, say)),
         "prices:head": live.drawing(
             style.heading(say("At {length} tokens", length=f"{seq_len:,}"),
                           say(SIZES[v["bytes_per_number"]]))
@@ -437,8 +444,9 @@ def cost(v: live.Values) -> dict[str, live.Picture]:
         "formula": live.drawing(
             "".join(f'<p class="pv-formula">{one.markup(value, **with_)}</p>'
                     for one, value, with_ in shown)
-            + f'<p class="pv-formula">{say("b bytes of a number, H heads, L tokens, d = head_dim")}'
-            "</p>"
+            + '<p class="pv-formula">'
+            + say("b bytes of a number, H heads, L tokens, d = head_dim, the numbers of a head")
+            + "</p>"
         ),
     }  # fmt: skip
 
@@ -481,7 +489,8 @@ def body() -> None:
             for name in ("bias", "bias:scale"):
                 sheet.show(name)
         else:
-            sheet.show("memory", chart=True, height=430)
+            sheet.show("lengths")
+            sheet.show("memory", chart=True, height=400)
     with right.container(gap="xsmall"):
         if part == "shaw":
             sheet.show("table")

@@ -232,7 +232,7 @@ def pair(scene: Scene) -> Pictures:
             "pair the angle between them stays, so the score stays {score}, and the map is the "
             "same along each diagonal: all it knows is m − n = {distance}.",
             score=fixed(score), distance=number(m - n)),
-        say("In pair {pair} that makes {turned} rad, and the pair adds {adds}.",
+        say("From n to m pair {pair} turns by {turned} rad, and it adds {adds} to the score.",
             pair=scene.pair, turned=turned, adds=fixed(float(adds[scene.pair]))),
     )  # fmt: skip
     yield "formula", formulas(
@@ -242,6 +242,8 @@ def pair(scene: Scene) -> Pictures:
             float(adds[scene.pair]), q=one.q_length, k=one.k_length,
             phi=phase(scene), m=m, n=n, theta_i=scene.theta,
         ),
+        say("θᵢ: how far pair i turns in one token · φ: the angle from k to q before they turn · "
+            "head_dim: the numbers in one query or key"),
     )  # fmt: skip
 
 
@@ -429,8 +431,9 @@ def decay(scene: Scene) -> Pictures:
             "aimed: this one has its largest score, {top}, exactly {peak} tokens back.",
             top=fixed(top, 2), low=fixed(float(same[lowest]), 2), lowest=number(lowest),
             rises=number(rises), reach=number(REACH), peak=number(scene.peak)),
-        say("RoFormer's curve, the mean of partial sums, begins at {start} and bounds a score only "
-            "up to a factor; it describes none.", start=number(float(steps[0]))),
+        say("RoFormer's curve of decay, the mean of partial sums, begins at {start} and is a "
+            "ceiling: times a factor, it lies above every score. It does not say how far below it "
+            "a score is.", start=number(float(steps[0]))),
     )  # fmt: skip
     yield "formula", formulas(
         pictures.SAME.markup(),
@@ -694,7 +697,7 @@ def cache(scene: Scene) -> Pictures:
         say("L = {length}, {heads} heads", length=number(scene.seq_len), heads=scene.num_heads),
     ))  # fmt: skip
     yield "table", live.drawing(pictures.table(
-        [say("encoding"), say("if written out"), say("cache, fused kernel")], rows,
+        [say("encoding"), say("if written out"), say("key cache, fused attention")], rows,
         say("RoPE adds {rope}, ALiBi {alibi}", rope=number(entries["rope"]),
             alibi=f"{entries['alibi']:,}")))  # fmt: skip
     yield "caption", caption(

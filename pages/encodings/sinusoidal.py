@@ -71,7 +71,7 @@ def parameters(v: live.Values) -> Iterator[params.Parameter]:
     part = v["part"]
     yield BITS
     yield replace(SEQ_LEN, default=1024 if part == "beyond" else SEQ_LEN.default)
-    yield replace(D_MODEL, default=64 if part == "distance" else D_MODEL.default)
+    yield D_MODEL
     counting = part == "counter"
     twice = sinusoidal.base_of_ratio(2.0, 2 * int(v["bits"]), v["spacing"])
     yield replace(BASE, default=twice if counting else BASE.default)
@@ -216,8 +216,9 @@ def the_table(scene: Scene) -> Slots:
         "clocks:head": live.drawing(style.heading(say("The same row as clocks"), ends, key)),
         "caption": captioned(
             say("Left to right the stripes widen, because each pair of columns turns {ratio} times "
-                "slower than the one before. The row under the map is what is added to the token "
-                "at position {position}; drag over the map to read another.",
+                "slower than the one before. Arches on the left are no part of any column: there "
+                "neighbours are far out of step, and the eye joins them. The row under the map is "
+                "added to the token at position {position}; drag over the map to read another.",
                 ratio=f"{sinusoidal.ratio(scene.d_model, scene.base, scene.spacing):.4g}",
                 position=number(scene.position)),
             entry.markup(scene.value, p=scene.position, **symbols),
@@ -337,6 +338,8 @@ def distance(scene: Scene) -> Slots:
         ),
         "moved:head": live.drawing(style.heading(say("The shift at work"), check)),
         "caption": captioned(
+            say("The curve says the same at +{away} and −{away}: a dot product cannot tell before "
+                "from after.", away=number(abs(k))) + " " +
             say("Drag position: M<sub>k</sub> stays as it is. The same matrix takes every position "
                 "k = {k} on, a block of four numbers for each pair; over the first {count} "
                 "positions it misses by at most {widest}, which is rounding.",
@@ -379,13 +382,13 @@ def beyond(scene: Scene) -> Slots:
     first = say("The formula gives row {p} as easily as row 0, so the table never ends.",
                 p=number(p))  # fmt: skip
     if is_past:
-        second = say("But no row of training is more than {here} % like it, and the weights never "
-                     "met it.", here=f"{100 * here:.0f}")  # fmt: skip
+        second = say("But no row of training is more than {here} % like it (likeness: the cosine "
+                     "of two rows), and the weights never met it.",
+                     here=f"{100 * here:.0f}")  # fmt: skip
     else:
         second = say("Training met it; drag position past {trained}.", trained=number(trained))
-    third = say("Measured in the lab: at {longer} tokens, {times}× its trained {length}, the loss "
-                "of a sinusoidal model is {share} % of the way from the best possible to "
-                "guessing.",
+    third = say("Measured on a tiny trained model: at {longer} tokens, {times}× its trained "
+                "{length}, its loss is {share} % of the way from the best possible to guessing.",
                 length=measured.TRAINED_LENGTH, share=f"{100 * share[1]:.0f}",
                 longer=number(longer),
                 times=f"{times[1]:.2g}")  # fmt: skip
@@ -404,7 +407,7 @@ def beyond(scene: Scene) -> Slots:
             style.heading(
                 say("How far from training"), reading,
                 [(say("most alike row of training"), "sinusoidal", "solid"),
-                 (say("measured loss in the lab, 100 % = guessing"), "measured", "dash")],
+                 (say("measured loss of a tiny model, 100 % = guessing"), "measured", "dash")],
             )
         ),
         "clocks": live.drawing(

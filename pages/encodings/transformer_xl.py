@@ -58,7 +58,7 @@ def parameters(v: live.Values) -> Iterator[params.Parameter]:
     yield choice("dropped", "Dropped", "first", DROPPED)
     yield params.Number("shift_q_len", "Queries", 3, 2, 4, 1, "", "Rows of the scores.")
     yield params.Number("shift_memory", "Memory", 1, 0, 2, 1, "", "Keys before the first query.")
-    yield params.Number("step", "Step", 0.0, 0.0, 5.0 if v["table"] == "encoder" else 4.0, 0.01,
+    yield params.Number("step", "Step", 0.0, 0.0, 5.0 if v["table"] == "encoder" else 4.0, 0.05,
                         "", "How far the shift has come.")  # fmt: skip
     yield params.Number("token", "Query token", 4, 0, 31, 1, "",
                         "Which random token asks: its content chooses the distances.")  # fmt: skip
@@ -243,7 +243,8 @@ def shift(v: live.Values) -> dict[str, live.Picture]:
 
 TOLD_STEPS = (
     "Each row is a query, each column a distance δ, far first. But softmax needs a column per "
-    "key: row i must move left by {last} − i.",
+    "key. So the first row must move left by {last}, each further row by one less, the last not "
+    "at all.",
     "A zero stands in front of each of the {q_len} rows now: {cells} cells.",
     "The same cells in the same order, read on in rows of {q_len}: no number moves in memory, only "
     "the ends of the rows do.",
@@ -277,8 +278,10 @@ def told_shift(
         )  # fmt: skip
         return " ".join((told, wide, say("The rest is cut next.") if step == 4 else "")).strip()
     return told + " " + say(
-        "The {garbage} cells ahead hold garbage, other rows' numbers and not just zeros: mask them "
-        "before you look.", garbage=int(cells.ahead.sum()),
+        "The {garbage} cells left over, where the key is ahead, hold garbage: other rows' numbers, "
+        "not just zeros. A causal mask hides them, so a decoder takes no harm. A picture must mask "
+        "them too, and an encoder, which looks ahead, needs the wider table.",
+        garbage=int(cells.ahead.sum()),
     )  # fmt: skip
 
 

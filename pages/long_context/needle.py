@@ -287,13 +287,21 @@ def caption(scene: Scene) -> str:
             "Here perplexity warns: wherever fewer than half of the letters are right, it "
             "is more than 10 % above its {usual} at {trained} tokens."
         )
+    elif len(readable) < len(scene.columns):
+        said = say("In the {readable} cells that can be read, at least half of the letters are "
+                   "found; the lowest share is {low}.")  # fmt: skip
     else:
         said = say("At least half of the letters are found everywhere; the lowest share is {low}.")
+    depths = len(scene.shape.depths)
     if len(readable) < len(scene.columns):
-        said += " " + say("The learned table has no row past {trained} tokens.")
+        said += " " + say("{missing} of {cells} cells have no row: the learned table ends at "
+                          "{trained} tokens, and the model cannot read longer texts at all.",
+                          missing=depths * (len(scene.columns) - len(readable)),
+                          cells=depths * len(scene.columns), trained=scene.trained)  # fmt: skip
     return said.format(
         cells=hidden(scene), usual=number(scene.usual.perplexity), low=f"{low:.2f}",
         floor=number(scene.usual.floor), trained=number(scene.trained),
+        readable=depths * len(readable),
     )  # fmt: skip
 
 

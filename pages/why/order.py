@@ -17,6 +17,10 @@ LABELS = {
     "none": "nothing", "causal": "causal mask", "sinusoidal": "sinusoidal", "rope": "RoPE",
     "alibi": "ALiBi", "alibi_symmetric": "two-way ALiBi",
 }  # fmt: skip
+SCORECARDS = {
+    "none": "none", "causal": "none", "sinusoidal": "sinusoidal", "rope": "rope",
+    "alibi": "alibi", "alibi_symmetric": "alibi",
+}  # fmt: skip
 WEIGHED = ("sinusoidal", "rope", "alibi", "alibi_symmetric")
 EXAMPLES = (
     "I hit him",
@@ -154,10 +158,10 @@ def verdict(
     if not moved:
         said, why = say("Nothing has moved"), say("The words stand as written: move one.")
     elif holds:
-        said = say("Equivariant: outputs move, unchanged")
+        said = say("Equivariant: each output moves with its word")
         if encoding != "none" and (not gone or encoding == "alibi"):
-            said = say("This order goes unseen: outputs move, unchanged")
-        why = say("No number of any output changes here.")
+            said = say("This order goes unseen: each output moves with its word")
+        why = say("No number of any output changes.")
         if encoding == "none":
             why = say(
                 "Without positions each output travels with its word: attention is equivariant. "
@@ -186,10 +190,12 @@ def verdict(
     if left_out:
         rest = " " + say("Only the first {count} tokens have room; {left_out} more are left out.",
                          count=core.MAX_TOKENS, left_out=left_out)  # fmt: skip
+    names = say("f: the head · x: the words as written · P: puts them in the other order")
     state = "is-still" if not moved else "is-on" if holds else "is-off"
     return (
         f'<p class="pv-order-verdict {state}"><b>{said}</b></p>'
         f'<p class="pv-formula pv-order-residual">{formula}</p>'
+        f'<p class="pv-order-names">{names}</p>'
         f'<p class="pv-caption">{why}{rest}</p>'
     )
 
@@ -278,18 +284,19 @@ def order() -> None:
         sheet.show("outputs")
         sheet.show("sums")
     sheet.anchor()
+    # Within the fragment, so that the answers follow the choice.
+    page.below(
+        "order", "What am I looking at?", "Equivariant, not invariant", "What breaks it",
+        "How the sentence is split",
+        scorecards=[SCORECARDS[sheet.values["encoding"]]],
+        links=[
+            ("playground", say("Playground: what positions do over long distances")),
+            ("sinusoidal", say("Sinusoidal: a vector for each place")),
+            ("rope", say("RoPE: turned by its place")),
+        ],
+    )  # fmt: skip
 
 
 view = live.View("order", parameters, draw)
 page.open_view(view)
 order()
-page.below(
-    "order", "What am I looking at?", "Equivariant, not invariant", "What breaks it",
-    "How the sentence is split",
-    scorecards=["none"],
-    links=[
-        ("playground", say("Playground: what positions do over long distances")),
-        ("sinusoidal", say("Sinusoidal: a vector for each place")),
-        ("rope", say("RoPE: turned by its place")),
-    ],
-)  # fmt: skip

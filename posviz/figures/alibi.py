@@ -22,13 +22,27 @@ SLOPE = Formula("m", "2 ** (-B * h / n)", _SHADES)
 BIAS = Formula("b", "-m * (i - j)", _SHADES)
 WINDOW = Formula("W", "-log(1 - p) / m", _SHADES)
 
-STEEPEST, FLATTEST = 1.3, 2.0**-16.5  # ends of every axis of slopes
+STEEPEST = 1.3  # where every axis of slopes begins
+USUAL_BIAS_MAX = 8.0  # slopes of nearly every model end at two to the power of minus this
 FAINTEST = 1e-6  # of a weight that is drawn
 DEEPEST = 10.0  # size of a bias from which the colour stays; e^-10 is 0.005 %
 _OUTSIDE = 1e-12  # below every axis
-_POWERS = (0, 4, 8, 12, 16)
-_TICKS = [2.0**-power for power in _POWERS]
-_TICK_LABELS = ["1", "2⁻⁴", "2⁻⁸", "2⁻¹²", "2⁻¹⁶"]
+_TICKS = {"1": 1.0, "2⁻²": 2.0**-2, "2⁻⁴": 2.0**-4, "2⁻⁶": 2.0**-6, "2⁻⁸": 2.0**-8,
+          "2⁻¹²": 2.0**-12, "2⁻¹⁶": 2.0**-16}  # fmt: skip
+_NAMED = 16  # heads whose numbers have room below an axis
+
+
+def flattest(bias_max: float) -> float:
+    """Where an axis of slopes ends: at one of two places, so that it stands in most drags."""
+    return float(2.0 ** -(8.5 if bias_max <= USUAL_BIAS_MAX else 16.5))
+
+
+def _slope_ticks(end: float) -> dict[str, float]:
+    """Labels of an axis of slopes that ends there, and where they stand."""
+    return {
+        label: at for label, at in _TICKS.items()
+        if at >= end and (end > 2.0**-9 or label not in ("2⁻²", "2⁻⁶"))
+    }  # fmt: skip
 
 
 def _line(
@@ -73,14 +87,17 @@ def _stems(x: Floats, y: Floats) -> tuple[Floats, Floats]:
 
 
 def slopes(
-    released: Floats, paper: Floats, place: int, *, is_sorted: bool, _: Words
-) -> dict[str, Any]:
+    released: Floats, paper: Floats, heads: Sequence[int], place: int, end: float, *,
+    is_sorted: bool, _: Words,
+) -> dict[str, Any]:  # fmt: skip
     """Slope over the heads on a logarithmic axis, a Plotly figure.
 
     Args:
         released: Slope of each head, in the order that is shown.
         paper: The paper's rule for the same number of heads.
+        heads: Number of each head in that order, counted from 1.
         place: Which of them is chosen, from 0.
+        end: Smallest slope that has room.
         is_sorted: Whether they are sorted by size.
         _: Translates labels.
     """
@@ -95,26 +112,42 @@ def slopes(
               np.array([_OUTSIDE, released[place]]), "", width=3.5),
     ]  # fmt: skip
     title = _("head, sorted by slope") if is_sorted else _("head, in the released order")
+    # Heads are numbered by notes: with new ticks, Plotly would draw every step of a drag.
     xaxis = {
-        "range": [0.0, 1.02], "tickvals": [0.25, 0.5, 0.75, 1.0],
-        "ticktext": ["n/4", "n/2", "3n/4", "n"],
-        "title": {"text": title},
+        "range": [0.0, 1.02], "tickvals": [], "title": {"text": title, "standoff": 24},
     }  # fmt: skip
     notes = [
+        *(_head_label(float(x[n]), heads[n], chosen=n == place) for n in _numbered(heads, place)),
         style.note(1.02, 1, _("steep: sees near"), "quiet", leftwards=True),
         style.note(0.0, 0.08, _("flat: sees far"), "quiet", leftwards=False),
     ]
     return {
         "data": data,
-        "layout": style.layout(xaxis=xaxis, yaxis=_slope_axis(_), annotations=notes,
-                               margin=_margin(left=58)),
+        "layout": style.layout(xaxis=xaxis, yaxis=_slope_axis(end, _), annotations=notes,
+                               margin=_margin(left=58, bottom=46)),
     }  # fmt: skip
 
 
-def _slope_axis(_: Words) -> dict[str, Any]:
+def _numbered(heads: Sequence[int], place: int) -> list[int]:
+    """Places of the heads whose numbers have room, evenly spaced, the chosen one among them."""
+    eighth = -(-len(heads) // 8)
+    step = 1 if len(heads) <= _NAMED else 1 << (eighth - 1).bit_length()
+    even = range(step - 1, len(heads), step)
+    return sorted({place, *(n for n in even if _NAMED * abs(n - place) >= len(heads))})
+
+
+def _head_label(at: float, head: int, *, chosen: bool) -> dict[str, Any]:
+    """A head's number below the axis."""
+    label = style.note(at, 0.0, str(head), "accent" if chosen else "quiet", leftwards=False)
+    return {**label, "xshift": -3.3 * len(str(head)) - 1, "bgcolor": "rgba(0,0,0,0)"}
+
+
+def _slope_axis(end: float, _: Words) -> dict[str, Any]:
+    ticks = _slope_ticks(end)
     return {
-        "type": "log", "range": [math.log10(FLATTEST), math.log10(STEEPEST)],
-        "tickvals": _TICKS, "ticktext": _TICK_LABELS, "title": {"text": _("slope m")},
+        "type": "log", "range": [math.log10(end), math.log10(STEEPEST)],
+        "tickvals": list(ticks.values()), "ticktext": list(ticks),
+        "title": {"text": _("slope m")},
     }  # fmt: skip
 
 
@@ -141,34 +174,36 @@ class Rung:
     heads: Sequence[int] = ()
 
 
-def ladder(rungs: Sequence[Rung], chosen: int, *, alt: str, _: Words) -> str:
+def ladder(rungs: Sequence[Rung], chosen: int, end: float, *, alt: str, _: Words) -> str:
     """Rows of slopes on one logarithmic axis, from steep to flat; HTML.
 
-    ``chosen`` is the head that stands out where heads can be chosen.
+    ``chosen`` is the head that stands out where heads can be chosen, ``end`` the smallest slope
+    that has room.
     """
     rows = "".join(
-        f"<dt>{rung.label}</dt><dd>{_ticks(rung)}{_buttons(rung, chosen, _)}</dd>" for rung in rungs
+        f"<dt>{rung.label}</dt><dd>{_ticks(rung, end)}{_buttons(rung, chosen, end, _)}</dd>"
+        for rung in rungs
     )
     ticks = "".join(
-        f'<span style="left:{_across(tick):.4g}%">{label}</span>'
-        for tick, label in zip(_TICKS, _TICK_LABELS, strict=True)
+        f'<span style="left:{_across(tick, end):.4g}%">{label}</span>'
+        for label, tick in _slope_ticks(end).items()
     )
     ends = f"<dt>{_('slope')}</dt><dd class='pv-alibi-axis'>{ticks}</dd>"
     return f'<dl class="pv-alibi-ladder" role="group" aria-label="{escape(alt)}">{rows}{ends}</dl>'
 
 
-def _across(slope: float) -> float:
+def _across(slope: float, end: float) -> float:
     """Per cent of the ladder's width."""
-    return 100 * math.log(STEEPEST / slope) / math.log(STEEPEST / FLATTEST)
+    return 100 * math.log(STEEPEST / slope) / math.log(STEEPEST / end)
 
 
-def _ticks(rung: Rung) -> str:
+def _ticks(rung: Rung, end: float) -> str:
     places = np.arange(1, len(rung.slopes) + 1)
     taken = np.ones(len(places), bool) if rung.taken is None else np.isin(places, rung.taken)
     width, paths = 1 if len(places) > 64 else 2, []
     for is_taken, state in ((False, ' class="is-left"'), (True, "")):
         of = rung.slopes[taken == is_taken].tolist()
-        drawn = "".join(f"M{_across(slope):.2f} 0v1" for slope in of)
+        drawn = "".join(f"M{_across(slope, end):.2f} 0v1" for slope in of)
         paths.append(f'<path{state} d="{drawn}" stroke="{style.colour(rung.shade)}"/>')
     return (
         f'<svg viewBox="0 0 100 1" preserveAspectRatio="none" stroke-width="{width}" '
@@ -177,9 +212,9 @@ def _ticks(rung: Rung) -> str:
     )
 
 
-def _buttons(rung: Rung, chosen: int, _: Words) -> str:
+def _buttons(rung: Rung, chosen: int, end: float, _: Words) -> str:
     return "".join(
-        f'<button type="button" data-set="head={head}" style="left:{_across(slope):.4g}%" '
+        f'<button type="button" data-set="head={head}" style="left:{_across(slope, end):.4g}%" '
         f'aria-pressed="{str(head == chosen).lower()}"{"" if head == chosen else " tabindex=-1"} '
         f'aria-label="{escape(_("Head {head}: slope {slope}", head=head, slope=f"{slope:.4g}"))}">'
         "</button>"
@@ -297,7 +332,7 @@ def weights(
 
 def windows(
     heads: Floats, ends: Sequence[float], curves: Sequence[tuple[str, str, Sequence[float]]],
-    own: Sequence[float], chosen: int, context: int, *, _: Words,
+    own: Sequence[float], chosen: int, context: int, end: float, *, _: Words,
 ) -> dict[str, Any]:  # fmt: skip
     """Window over slope, both logarithmic: a straight line for each share; a Plotly figure.
 
@@ -308,6 +343,7 @@ def windows(
         own: Window of each head at the last curve's share, tokens.
         chosen: The head that stands out, from 0.
         context: Tokens of a context to compare with.
+        end: Smallest slope that has room.
         _: Translates labels.
     """
     across, up = _stems(heads, np.array(own))
@@ -322,7 +358,7 @@ def windows(
         _line(_("chosen head"), "accent", heads[[chosen, chosen]],
               np.array([_OUTSIDE, own[chosen]]), "", width=3.5),
     ]  # fmt: skip
-    xaxis = {**_slope_axis(_), "title": {"text": _("slope m")}}
+    xaxis = {**_slope_axis(end, _), "title": {"text": _("slope m")}}
     # Steep heads on the left, as in the ladder.
     xaxis["range"] = xaxis["range"][::-1]
     yaxis = {
@@ -436,7 +472,7 @@ def found(curves: Sequence[Measured], current: float, *, _: Words) -> dict[str, 
         for one in curves
         for trace in _traces(one, lambda share: 100 * share, "%{y:.0f} %", _)
     ]
-    title = _("context length, in trained contexts")
+    title = _("context length, in contexts of their own training")
     return _over_length(traces, current, yaxis, title, _)
 
 

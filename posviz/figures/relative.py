@@ -329,6 +329,16 @@ def bias_by_distance(
 # -------------------------------------------------------------------------------------- the price
 
 
+def lengths(offered: Sequence[tuple[str, int]], chosen: int, _: Words) -> str:
+    """Lengths to choose at once, each with its label; HTML."""
+    buttons = "".join(
+        f'<button type="button" data-set="seq_len={length}" title="{length:,}" '
+        f'aria-pressed="{str(length == chosen).lower()}">{label}</button>'
+        for label, length in offered
+    )
+    return f'<p class="pv-relative-lengths"><span>{_("Length")}</span>{buttons}</p>'
+
+
 def memory(
     lengths: Sequence[int], lines: Sequence[tuple[str, str, str, Sequence[int]]], seq_len: int,
     _: Words,
@@ -352,8 +362,8 @@ def memory(
         "data": data[::-1],
         "layout": style.layout(
             xaxis={"type": "log", "range": [float(np.log10(n)) for n in (lengths[0], lengths[-1])],
-                   "tickvals": [10**n for n in range(3, 7)], "hoverformat": ",.0f",
-                   "ticktext": ["1k", "10k", "100k", "1M"],
+                   "tickvals": [10**n for n in range(3, 8)], "hoverformat": ",.0f",
+                   "ticktext": ["1k", "10k", "100k", "1M", "10M"],
                    "title": {"text": _("length, tokens")}},
             yaxis={"type": "log", "range": [0, 17], "tickvals": [10**n for n in exponents],
                    "ticktext": [size(10**n) for n in exponents], "title": {"text": _("memory")}},

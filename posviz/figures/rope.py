@@ -108,8 +108,8 @@ def dial(
     size = 45.0 / placed.longest
     parts = [
         '<circle class="pv-face" r="48"/><path class="pv-rope-axis" d="M-48 0H48M0-48V48"/>',
-        f'<text x="53" y="5" text-anchor="end">{_("dim {n}", n=axes[0])}</text>',
-        f'<text x="1.5" y="-49.5">{_("dim {n}", n=axes[1])}</text>',
+        f'<text x="53" y="5" text-anchor="end">{_("dimension {n}", n=axes[0])}</text>',
+        f'<text x="1.5" y="-49.5">{_("dimension {n}", n=axes[1])}</text>',
     ]
     if is_moved:
         parts += [_wedge(moved, 22, "is-moved"), _arrows(moved, size, "is-moved")]
@@ -216,7 +216,7 @@ def elementwise(
         _: Translates labels.
     """
     heads = (
-        _("dim"), "x", "cos", PARTNER[layout], "sin", _("by element"), _("R(m) x"),
+        _("dimension"), "x", "cos", PARTNER[layout], "sin", _("by element"), _("R(m) x"),
     )  # fmt: skip
     head = "".join(f'<th scope="col">{one}</th>' for one in heads)
     body = ""

@@ -76,8 +76,8 @@ def table(
     height = MAP if fingerprint else MAP + 92
     drawn, rasters = heat.heat_map(
         "table", values, low=-1.0, high=1.0,
-        rows=heat.Axis(handle="position", chosen=position, ticks=9),
-        columns=heat.Axis(handle="dimension", chosen=dimension, ticks=8),
+        rows=heat.Axis(_("position"), handle="position", chosen=position, ticks=9),
+        columns=heat.Axis(_("dimension"), handle="dimension", chosen=dimension, ticks=8),
         alt=alt, said=_("position {row}, dimension {column}: {value}"), height=height,
     )  # fmt: skip
     over = ""
@@ -352,7 +352,8 @@ def product(
                    "title": {"text": _("dot product, 1 = d/2")}},
             shapes=[style.upright(chosen, "ink", "solid"), style.upright(-chosen, "quiet", "dot")],
             annotations=[
-                style.note(chosen, 1, _("k = {k}: {value} of {peak}", k=style.number(chosen),
+                # Low, where no curve of the usual widths comes: the peak stands at 0.
+                style.note(chosen, 0.12, _("k = {k}: {value} of {peak}", k=style.number(chosen),
                                         value=f"{value:.3g}".replace("-", "−"),
                                         peak=f"{peak:g}"), "ink", leftwards=chosen > 0)
             ],

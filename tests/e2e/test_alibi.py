@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from tests.e2e.conftest import NARROW, Visit
+from tests.e2e.conftest import Visit
 
 pytestmark = pytest.mark.e2e
 
@@ -46,12 +46,3 @@ def test_rows_and_lengths_follow_a_drag(tab: Visit) -> None:
     expect(tab.text("covered:head")).to_contain_text("1,179 tokens at any length")
     tab.drag("head", 1.0, 0.0)
     expect(tab.text("covered:head")).to_contain_text("10 tokens at any length")
-
-
-def test_it_stacks_on_a_dark_phone_without_sideways_scroll(dark_tab: Visit) -> None:
-    dark_tab.page.set_viewport_size(NARROW)
-    for part, key in (("slopes", "ladder"), ("length", "found")):
-        dark_tab.go(f"/alibi?part={part}", key, "caption")
-        dark_tab.fits()
-        for handle in dark_tab.page.locator(".pv-slider label").all():
-            assert handle.evaluate("label => label.scrollWidth <= label.clientWidth")

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import expect
 
-from tests.e2e.conftest import NARROW, Visit, visit
+from tests.e2e.conftest import Visit
 
 pytestmark = pytest.mark.e2e
 
@@ -32,12 +30,11 @@ def test_every_part_follows_a_drag(tab: Visit) -> None:
         ).first.click()
         expect(tab.handle(handle)).to_be_visible()
         expect(tab.text(key)).not_to_contain_text(told)
-        tab.drag(handle, start, end, steps=4)
+        tab.drag(handle, start, end, steps=3)
         expect(tab.text(key)).to_contain_text(told)
         box = tab.text(key).bounding_box()
         assert box, key
         assert box["y"] + box["height"] <= 900, "in view while one drags"
-        page.wait_for_timeout(400)  # the page takes the value up before the handle goes
     page.wait_for_function("/part=cache.*cached=16/.test(location.search)")
 
 
@@ -55,8 +52,8 @@ def test_a_drag_along_the_map_s_diagonal_turns_the_arrows_and_keeps_the_score(ta
     arrows = page.locator('[data-key="dial"] .pv-rope-arrow').first.get_attribute("transform")
     page.mouse.move(*at(30, 10))
     page.mouse.down()
-    for step in range(1, 11):
-        page.mouse.move(*at(30 + 2 * step, 10 + 2 * step))
+    for step in range(1, 6):
+        page.mouse.move(*at(30 + 4 * step, 10 + 4 * step))
         page.wait_for_timeout(30)
     page.mouse.up()
     expect(tab.text("lamps")).to_contain_text("m = 50, n = 30")
@@ -68,18 +65,3 @@ def test_a_drag_along_the_map_s_diagonal_turns_the_arrows_and_keeps_the_score(ta
     expect(tab.text("dial:head")).to_contain_text("Pair 5")
     page.keyboard.press("ArrowRight")
     expect(tab.text("dial:head")).to_contain_text("Pair 6")
-
-
-def test_it_fits_a_phone_in_the_dark(browser: Browser, address: str) -> None:
-    for tab in visit(browser, address, color_scheme="dark"):
-        tab.page.set_viewport_size(NARROW)
-        for query, key in (("part=matrix&head_dim=256", "table"), ("part=cache", "keys")):
-            page = tab.go(f"/rope?{query}", key)
-            tab.fits()
-            clipped = page.evaluate(
-                """() => [...document.querySelectorAll('.pv-head label')]
-                  .filter((one) => one.scrollWidth > one.clientWidth)
-                  .map((one) => one.textContent)"""
-            )
-            assert clipped == [], "a label that does not fit"
-        assert re.search(r"dark", page.evaluate("document.documentElement.dataset.pvTheme"))

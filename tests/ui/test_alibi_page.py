@@ -82,7 +82,8 @@ def test_both_ends_of_every_handle_draw_each_part(view: live.View) -> None:
         for key in CHARTS[query["part"]]:
             axes = slots[key]["figure"]["layout"]
             default = drawn(view, part=query["part"])[key]["figure"]["layout"]
-            if "original_max_position_embeddings" not in query:  # the length of an axis itself
+            # The length of an axis itself, and what may need the lower half of one.
+            if not {"original_max_position_embeddings", "alibi_bias_max"} & set(query):
                 for axis in ("xaxis", "yaxis"):
                     assert axes[axis] == default[axis], (key, query)
 
@@ -120,6 +121,49 @@ def test_slopes_and_how_many_differ_are_the_core_s(
     assert f"{differ} of {num_heads} heads differ" in slots["slopes:head"]["markup"]
     assert slots["note:head"]["markup"] == f"slope {slopes[head - 1]:.4g}"
     assert slots["ladder"]["markup"].count("data-set=") == num_heads
+
+
+def slope_range(figure: dict[str, Any], axis: str) -> list[float]:
+    return sorted(10.0**end for end in figure["layout"][axis]["range"])
+
+
+def test_flatter_slopes_than_usual_get_room_only_when_there_are_some(view: live.View) -> None:
+    for bias_max, end in (("1", -8.5), ("8", -8.5), ("8.5", -16.5), ("16", -16.5)):
+        for part, key, axis in (("slopes", "slopes", "yaxis"), ("weights", "windows", "xaxis")):
+            figure = drawn(view, part=part, alibi_bias_max=bias_max)[key]["figure"]
+            low, high = slope_range(figure, axis)
+            assert low == pytest.approx(2.0**end)
+            slopes = alibi.slopes(12, float(bias_max))
+            assert low < slopes.min() < slopes.max() < high
+    ladder = drawn(view, alibi_bias_max="16")["ladder"]["markup"]
+    assert all(0 < float(at) < 100 for at in re.findall(r"left:([\d.e-]+)%", ladder))
+
+
+@given(st.integers(1, 128), st.data())
+def test_heads_are_numbered_below_the_axis(
+    view: live.View, num_heads: int, data: st.DataObject
+) -> None:
+    head = data.draw(st.integers(1, num_heads))
+    order = data.draw(st.sampled_from(["released", "sorted"]))
+    figure = drawn(view, num_heads=str(num_heads), head=str(head), order=order)["slopes"]["figure"]
+    named = {note["text"]: note["x"] for note in figure["layout"]["annotations"] if note["y"] == 0}
+    assert str(head) in named
+    assert len(named) == num_heads if num_heads <= 16 else 4 <= len(named) <= 9
+    released = next(trace for trace in figure["data"] if trace["name"] == "released")
+    for label, at in named.items():  # below the slope of that head
+        place = round(at * num_heads) - 1
+        assert numbers(released["y"])[place] == np.float32(alibi.slopes(num_heads)[int(label) - 1])
+
+
+def test_each_line_of_windows_has_its_own_sample(view: live.View) -> None:
+    both = {"50 %": "dot", "90 %": "dash"}
+    for share, others in (("99", both), ("75", both | {"99 %": "long"})):
+        slots = drawn(view, part="weights", share=share)
+        head = slots["windows:head"]["markup"]
+        entries = re.findall(r'<i class="is-(\w+)"[^>]*></i>(\d+ %)', head)
+        assert {label: kind for kind, label in entries} == others | {f"{share} %": "solid"}
+        dashes = {t["name"]: t["line"].get("dash") for t in slots["windows"]["figure"]["data"]}
+        assert len({dashes[label] for label in others}) == len(others)
 
 
 def test_twelve_heads_are_shown_unsorted_and_on_request_sorted(view: live.View) -> None:
@@ -220,10 +264,18 @@ def test_the_lab_s_numbers_are_the_measured_ones(view: live.View) -> None:
     assert copied
     assert copied.lengths[-1] == 2048
     assert (
-        f"needles {100 * needles:.0f} % at 8×, copies {100 * copied.mean[-1]:.0f} % at 4×"
+        f"needles {100 * needles:.0f}\u00a0% at 8×, copies {100 * copied.mean[-1]:.0f}\u00a0% at 4×"
         in (slots["found:head"]["markup"])
     )
-    assert f"only {100 * copied.mean[-1]:.0f} % right at 4." in slots["measured"]["markup"]
+    said = slots["measured"]["markup"]
+    assert f"only {100 * copied.mean[-1]:.0f}\u00a0% right at 4×." in said
+    for reader in (band, sliding):  # both are lower at 8 trained contexts, as it says
+        near, far = (math.exp(getattr(reader, "mean" if reader is band else "nats")[
+            reader.lengths.index(length)]) for length in (256, 2048))  # fmt: skip
+        assert far < near
+    assert f"it is too, {far:.2f} after {near:.2f}." in said
+    assert "trained on 256 tokens, for copying on 512;" in said
+    assert "geometry of head" in slots["covered:head"]["markup"]
 
 
 # -------------------------------------------------------------------------------------- formulas
@@ -244,6 +296,12 @@ def test_the_formulas_are_the_core_s(num_heads: int, bias_max: float, data: st.D
     assert pictures.WINDOW.value(p=kept, m=slope) == pytest.approx(
         alibi.window(slope, kept), rel=1e-9
     )
+
+
+def test_the_prose_has_no_tags() -> None:
+    # Markdown shows them as they are written.
+    for path in (ROOT / "content").glob("*/*.md"):
+        assert not re.search(r"</?[a-z]+>", path.read_text(encoding="utf-8")), path
 
 
 def test_the_prose_tells_falcon_s_bias_and_the_lab_s_slopes_truly() -> None:

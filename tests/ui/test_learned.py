@@ -211,6 +211,15 @@ def test_the_model_reads_its_own_table_as_measured_and_a_longer_one_worse(
         places = content(view.draw(**values))
         steps = [content(one) for one in view.measure(**values)]
         assert all(set(one) == set(places) for one in steps)
+        # Nobody has touched a handle yet: what stands there first says that it is measured.
+        waiting = [places, *steps]
+        said = [re.sub(r"<.*?>", "", one["caption"]["markup"]) for one in waiting]
+        assert [one.partition(" ")[0] for one in said[:-1]] == ["Measuring:", "4"]
+        for key in ("caption", "perplexity:head"):
+            told_so = ["easuring" in one[key]["markup"] for one in waiting]
+            assert told_so == [True] * len(steps) + [False], key
+        assert all("4 of 16 texts" in steps[0][key]["markup"] for key in ("caption",
+                   "perplexity:head"))  # fmt: skip
         line = steps[-1]["perplexity"]["figure"]["data"][-1]
         last = float(numbers(line["y"])[-1])
         if factor == "1":

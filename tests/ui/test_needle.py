@@ -168,6 +168,10 @@ def test_a_learned_table_has_no_row(view: live.View) -> None:
         pytest.skip("no learned model in the set")
     drawn = slots(view, model="learned", cell="13")
     assert drawn["grid"].count("<b>no row</b>") == 15
+    assert "15 of 25 cells have no row: the learned table ends at 256" in drawn["caption"]
+    assert "everywhere" not in drawn["caption"]
+    if "found" in drawn["caption"]:
+        assert "In the 10 cells that can be read" in drawn["caption"]
     (only,) = measured(view, model="learned", cell="13")
     assert "from 0 to 255" in only["near"]
     assert only["answer"] == ""

@@ -77,7 +77,7 @@ def compared(values: live.Values) -> core.Comparison:
 
 def mathml(markup: str) -> float:
     """The number at the end of a formula."""
-    told = re.findall(r"<mo>[=≈]</mo>(?!.*<mo>[=≈]</mo>)(.*)</math>", markup)[0]
+    told = re.findall(r"<mo[^>]*>[=≈]</mo>(?!.*<mo[^>]*>[=≈]</mo>)(.*)</math>", markup)[0]
     parts = re.findall(r"<mn>([^<]*)</mn>", told)
     value = float(parts[0].replace(",", ""))
     return value * float(parts[1]) ** float(parts[2].replace("−", "-")) if parts[1:] else value
@@ -181,7 +181,8 @@ def test_the_first_sentence_tells_each_encoding_apart(view: live.View, encoding:
     slots = content(view.draw(**values))
     # Three tokens with exchanged ends are a mirror image, which two-way ALiBi cannot see.
     blind = encoding in ("none", "alibi_symmetric")
-    assert ("outputs move, unchanged" in slots["verdict"]["markup"]) == blind
+    assert ("each output moves with its word" in slots["verdict"]["markup"]) == blind
+    assert "f: the head" in slots["verdict"]["markup"]
     assert ("Equivariant" in slots["verdict"]["markup"]) == (encoding == "none")
     assert ("mirror image, and every distance" in slots["verdict"]["markup"]) == (
         encoding == "alibi_symmetric"
@@ -254,3 +255,17 @@ def test_the_formulas_are_the_core_s(places: list[int], encoding: str, weight: f
     found = pictures.RESIDUAL.value(f_Px=both.reordered.outputs.ravel(), P_fx=moved)
     assert found == both.residual
     assert np.isfinite(found)
+
+
+def test_the_scorecard_follows_what_tells_the_order() -> None:
+    shown = {
+        "none": "No encoding", "causal": "No encoding", "sinusoidal": "Sinusoidal", "rope": "RoPE",
+        "alibi": "ALiBi", "alibi_symmetric": "ALiBi",
+    }  # fmt: skip
+    assert set(shown) == set(core.ENCODINGS)
+    for encoding, label in shown.items():
+        app = AppTest.from_file(str(ROOT / "pages/why/order.py"))
+        app.query_params["encoding"] = encoding
+        cards = [one.proto.body for one in app.run(timeout=60).get("html")]
+        (card,) = [one for one in cards if "pv-card" in one]
+        assert f"<caption>{label}, four questions" in card, encoding

@@ -150,6 +150,8 @@ def test_the_bucket_told_and_its_formula_are_the_cores(
     last = max(-one.nearest for one in ranges.values())
     told = words(slots["caption"])
     assert f"Distances below {exact} have a bucket each; the last one begins at {last}" in told
+    unused = sorted(set(range(setting[0] if setting[2] else 0)) - set(ranges))
+    assert (f"buckets from {n + 1} on: {n} stays unused" in told) == setting[2] == (n in unused)
     distance = abs(position) if setting[2] else max(-position, 0)
     start = n if position > 0 and setting[2] else 0
     if distance < exact:
@@ -236,7 +238,7 @@ def test_the_table_is_read_with_the_buckets_that_the_models_have() -> None:
 # The price.
 
 
-@given(st.integers(128, 2**23), st.integers(1, 128), st.integers(1, 128), st.sampled_from("124"))
+@given(st.integers(128, 10**7), st.integers(1, 128), st.integers(1, 128), st.sampled_from("124"))
 def test_the_price_is_the_cores(
     view: live.View, seq_len: int, num_heads: int, pairs_of_dims: int, each: str
 ) -> None:
@@ -259,6 +261,17 @@ def test_the_price_is_the_cores(
         for total in (now.bias, now.qkv, now.table, now.slopes)
         for text in (f"{total // int(each):,}", pictures.size(total))
     ]
+
+
+def test_round_lengths_are_a_click_away(view: live.View) -> None:
+    buttons = drawn(view, "cost", seq_len=10**6)["lengths"]["markup"]
+    offered = [int(length) for length in re.findall(r'data-set="seq_len=(\d+)"', buttons)]
+    assert {131_072, 10**6, 10**7} <= set(offered)
+    assert re.findall(r'(\d+)" title="1,000,000" aria-pressed="true"', buttons) == ["1000000"]
+    for length in offered:
+        (problems, said) = view.read({"part": "cost", "seq_len": str(length)})[::-1]
+        assert not problems
+        assert f"At {length:,} tokens" in content(view.draw(**said))["prices:head"]["markup"]
 
 
 def test_sizes_are_told_in_powers_of_a_thousand() -> None:

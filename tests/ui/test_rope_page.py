@@ -155,10 +155,14 @@ def test_a_pair_tells_the_core_s_scores(
     assert "is-on" in said["lamps"]
     first, second = rope.pair_slices(size, layout)
     a, b = np.arange(size)[first][pair], np.arange(size)[second][pair]
-    assert f">dim {a}<" in said["dial"]
-    assert f">dim {b}<" in said["dial"]
+    assert f">dimension {a}<" in said["dial"]
+    assert f">dimension {b}<" in said["dial"]
+    for name in ("θᵢ: ", "φ: ", "head_dim: "):
+        assert name in said["formula"]
     adds = rope.pair_scores(q, k, m - n, inv_freq, layout)
     assert f"m − n = {m - n:,}.".replace("-", "−") in said["caption"]
+    turned = number((m - n) * float(inv_freq[pair]))
+    assert f"From n to m pair {pair} turns by {turned} rad, and it adds" in said["caption"]
     assert f"Pair {size // 2 - 1} adds {told(adds[-1], 2).removeprefix('−')}" in said[
         "pairs"
     ].replace("adds −", "adds ")

@@ -115,6 +115,8 @@ def test_the_table_says_what_the_core_says(
 def test_the_map_holds_the_table_and_moves_its_handles(page: live.View) -> None:
     slots = drawn(page, seq_len=16, d_model=8)
     raster = slots["table"]
+    for axis in ("title", "under"):
+        assert f'class="pv-heat-{axis}"' in raster["markup"]
     assert 'data-row="position" data-column="dimension"' in raster["markup"]
     values, _ = page.read({"seq_len": "16", "d_model": "8"})
     (_, told), *_ = page.draw(**values)["table"].rasters
@@ -223,6 +225,13 @@ def test_distance_and_shift_say_what_the_core_says(
     )
     widest = sinusoidal.shift_residual(k, 512, d_model, base, layout, spacing).max()
     assert f"it misses by at most {number(float(widest))}, " in slots["caption"]["markup"]
+    # The label stands below the curve, clear of the peak at 0.
+    (label,) = slots["product"]["figure"]["layout"]["annotations"]
+    assert label["y"] < 0.2
+    same_both_ways = f"the same at +{number(abs(k))} and −{number(abs(k))}: "
+    assert same_both_ways in slots["caption"]["markup"]
+    mirrored = sinusoidal.dot_product(-k, d_model, base, spacing)
+    assert mirrored == pytest.approx(float(product), abs=1e-9)
     assert widest < 1e-11
 
 
@@ -232,6 +241,16 @@ def test_the_shift_stays_while_the_position_moves(page: live.View) -> None:
     assert first["matrix"] == second["matrix"]
     assert first["product"] == second["product"]
     assert first["moved"] != second["moved"]
+
+
+def test_every_part_opens_at_the_same_width(page: live.View) -> None:
+    assert {page.read({"part": part})[0]["d_model"] for part in PARTS} == {128}
+
+
+def test_the_arches_are_whole_turns_between_neighbouring_pairs() -> None:
+    # The first two pairs are a turn apart after so many rows, at any size of a pixel.
+    first, second = sinusoidal.inv_freq(128)[:2]
+    assert 40 < 2 * math.pi / (first - second) < 60
 
 
 def test_the_block_is_the_matrix_s(page: live.View) -> None:
@@ -286,7 +305,5 @@ def test_the_measured_loss_is_the_lab_s(page: live.View) -> None:
     caption = slots["caption"]["markup"]
     assert measured.reach("names-sinusoidal") == measured.TRAINED_LENGTH  # it breaks at the next
     lost = f"{100 * share[1]:.0f} % of the way"
-    assert (
-        "at 362 tokens, 1.4× its trained 256, the loss of a sinusoidal model is " + lost in caption
-    )
+    assert "tiny trained model: at 362 tokens, 1.4× its trained 256, its loss is " + lost in caption
     assert np.isclose(multiples[1] * 256, 362)

@@ -17,6 +17,7 @@ from posviz.attention import softmax
 from posviz.figures import transformer_xl as pictures
 from posviz.figures.style import number
 from posviz.ui import live
+from posviz.ui.text import section
 from tests.server import ROOT
 from tests.ui.test_playground import any_values, content, numbers
 
@@ -222,6 +223,8 @@ def test_the_shift_ends_as_the_reference_and_as_the_known_bug(
     slots = content(view.draw(**values))
     assert cells(slots["shifting"]["markup"]) == expected
     assert f"{right} of the 9 cells" in slots["caption"]["markup"]
+    harmless = "The 3 cells left over" in (told := slots["caption"]["markup"])
+    assert harmless == ("a decoder takes no harm" in told) == (dropped == "first")
     assert slots["shifting"]["markup"].count("is-ahead") == 3
     assert slots["shifting"]["markup"].count("is-wrong") == 9 - right
 
@@ -231,6 +234,11 @@ def test_the_shift_begins_as_it_came(view: live.View) -> None:
     markup = content(view.draw(**values))["shifting"]["markup"]
     assert cells(markup) == [[1, 2, 3, 4], [5, 6, 7, 8], [9, 10, 11, 12]]
     assert "is-ahead" not in markup
+    told = content(view.draw(**values))["caption"]["markup"]
+    # From the first row to the last, as the distances of a query to key 0 differ.
+    assert "the first row must move left by 2, each further row by one less" in told
+    assert {"Move by", "Step"} <= {one.label for one in view.declared(values).values()}
+    assert "*Move by*" in section("transformer_xl", "Four terms")
 
 
 @given(st.integers(2, 4), st.integers(0, 2))
