@@ -320,6 +320,4 @@ def copying() -> None:
 view = live.View("copying", parameters, draw, measure)
 page.open_view(view)
 copying()
-page.below(
-    "copying", "What am I looking at?", "How it was measured", "What it does not show"
-)
+page.below("copying", "What am I looking at?", "How it was measured", "What it does not show")

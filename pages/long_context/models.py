@@ -769,12 +769,12 @@ def models() -> None:
 view = live.View("models", parameters, draw)
 page.open_view(view)
 models()
-page.explanations("models", "What am I looking at?", "Where the facts come from",
-                  "Which pairs a file stretches")  # fmt: skip
-page.see_also([
-    ("playground", say("Playground: turn the handles of any of them")),
-    ("scaling", say("Scaling methods: what each one does to every pair")),
-    ("doctor", say("Config doctor: paste a file of your own")),
-])  # fmt: skip
-with st.expander(say("RoPE: the four questions")):
-    page.scorecard("rope")
+page.below(
+    "models", "What am I looking at?", "Where the facts come from",
+    "Which pairs a file stretches",
+    links=[
+        ("playground", say("Playground: turn the handles of any of them")),
+        ("scaling", say("Scaling methods: what each one does to every pair")),
+        ("doctor", say("Config doctor: paste a file of your own")),
+    ],
+)  # fmt: skip

@@ -1126,7 +1126,6 @@ body()
 page.below(
     "scaling", "What am I looking at?", "Where paper, code and habit differ", "Units in words",
     "Why is a cache wrong?",
-    scorecards=["rope"],
     links=[
         ("playground?rope_type=yarn", say("one method with its clocks, in the playground")),
         ("lab", say("what methods do to a trained model, in the lab")),

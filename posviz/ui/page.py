@@ -308,15 +308,3 @@ def below(
             st.markdown(text.section(name, title))
     with st.expander(text.say("Words")):
         st.markdown(text.section("glossary", "Words"))
-
-
-def scorecard(name: str) -> None:
-    st.html(cards.scorecard(catalog.get(name), text.say))
-
-
-def see_also(links: Sequence[tuple[str, str]]) -> None:
-    below("", links=links)
-
-
-def explanations(name: str, *titles: str) -> None:
-    below(name, *titles)
