@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import operator
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -29,6 +30,10 @@ NUMBERS = "{name} must be finite numbers, got {got}"
 NUMBERS_AT_LEAST = "{name} must be finite numbers of at least {low}, got {got}"
 A_LIST = "{name} must be a list with one number per pair, got an array of shape {got}"
 
+# Unicode's categories of what cannot stand in a line of text.
+_NO_TEXT = {"Cc", "Cs", "Zl", "Zp"}
+_JOINERS = "\u200c\u200d"  # invisible, but they shape what is seen
+
 # Above this a count is a slip, and an array of it fits no memory.
 LARGEST = 2**31 - 1
 
@@ -46,7 +51,10 @@ class InvalidParameterError(ValueError):
 
 
 def shown(value: object) -> str:
-    """A value as a reader sees it: numbers with thousands separators, text in quotes, short."""
+    """A value as a reader sees it: numbers with thousands separators, text in quotes, short.
+
+    Text stands as it was typed; for a control character or another invisible one stands a dot.
+    """
     if isinstance(value, bool) or value is None:
         return str(value)
     if isinstance(value, (int, np.integer)):
@@ -61,7 +69,16 @@ def shown(value: object) -> str:
         short = f"{value:.6g}"
         return repr(value) if float(short).is_integer() else short
     text = str(value)
-    return repr(text if len(text) <= 40 else text[:39] + "…")
+    text = text if len(text) <= 40 else text[:39] + "…"
+    text = "".join("·" if _is_hidden(one) else one for one in text)
+    mark = '"' if "'" in text and '"' not in text else "'"
+    return f"{mark}{text}{mark}"
+
+
+def _is_hidden(character: str) -> bool:
+    """Whether a character shows nothing, though it may change what stands beside it."""
+    category = unicodedata.category(character)
+    return category in _NO_TEXT or (category == "Cf" and character not in _JOINERS)
 
 
 def written(value: object) -> str:
@@ -143,7 +160,7 @@ def even(name: str, value: Any, low: int = 2, high: int | None = None) -> int:
     number = whole(name, value, low, high)
     if number % 2:
         raise InvalidParameterError(
-            "{name} must be even, because its dimensions rotate in pairs, got {got}",
+            "{name} must be even, because its dimensions come in pairs, got {got}",
             name=name,
             got=shown(number),
         )
@@ -349,10 +366,14 @@ class Text:
     help: str
 
     def check(self, value: Any) -> str:
-        """``value`` if it is a line of printable characters."""
-        if not isinstance(value, str) or len(value) > self.longest or not value.isprintable():
+        """``value`` if it is a line of text, in any script."""
+        if (
+            not isinstance(value, str)
+            or len(value) > self.longest
+            or any(unicodedata.category(one) in _NO_TEXT for one in value)
+        ):
             raise InvalidParameterError(
-                "{name} must be one line of up to {longest} printable characters, got {got}",
+                "{name} must be one line of up to {longest} characters, got {got}",
                 name=self.name, longest=self.longest, got=shown(value),
             )  # fmt: skip
         return value

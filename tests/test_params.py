@@ -223,6 +223,12 @@ def test_an_error_keeps_its_template_and_values_for_translation():
         (None, "None"),
         (True, "True"),
         ("x" * 50, "'" + "x" * 39 + "…'"),
+        ("a\xa0b", "'a\xa0b'"),
+        ("我\u3000打", "'我\u3000打'"),
+        ("a\n\x00\u200b\u202e\ud800b", "'a·····b'"),
+        ("👨\u200d👩", "'👨\u200d👩'"),
+        ("back\\slash", "'back\\slash'"),
+        ("don't", '"don\'t"'),
     ],
 )
 def test_values_are_shown_as_a_reader_writes_them(value, text):
@@ -284,12 +290,12 @@ def test_an_object_of_another_class_is_refused_by_the_name_of_its_own(came):
 SENTENCE = params.Text("text", "Sentence", "I hit him", 12, "Help.")
 
 
-def test_a_text_is_one_printable_line_of_limited_length():
-    for line in ("", "I hit him", "我打他", "a" * 12):
+def test_a_text_is_one_line_of_limited_length_in_any_script():
+    for line in ("", "I hit him", "我\u3000打\xa0他", "a" * 12, "👨\u200d👩", "\u200fשלום\u200b"):
         assert SENTENCE.parse(SENTENCE.write(line)) == line
-    for came in ("a" * 13, "a\nb", "a\x00", None, 3, ["a"]):
+    for came in ("a" * 13, "a\nb", "a\tb", "a\x00", "a\u2028b", "a\ud800", None, 3, ["a"]):
         with pytest.raises(
-            InvalidParameterError, match=r"^text must be one line of up to 12 printable characters"
+            InvalidParameterError, match=r"^text must be one line of up to 12 characters, got "
         ):
             SENTENCE.check(came)
 

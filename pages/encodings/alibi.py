@@ -12,7 +12,7 @@ from posviz import alibi, distance, extrapolation, haystacks, measured, params
 from posviz.attention import softmax
 from posviz.figures import alibi as pictures
 from posviz.figures import style
-from posviz.figures.style import number, plain_text, tokens
+from posviz.figures.style import number, plain_text, token_count, tokens
 from posviz.ui import live, page
 from posviz.ui.text import say
 
@@ -153,8 +153,14 @@ def slopes(scene: Scene) -> Slots:
         pictures.Rung(say("paper’s formula"), paper, shade="ink"),
     ]  # fmt: skip
     differ = int(alibi.differs_from_paper(scene.num_heads, scene.alibi_bias_max).sum())
-    note = say("{differ} of {count} heads differ from the paper’s formula", differ=differ,
-               count=scene.num_heads)  # fmt: skip
+    template = "{differ} of {count} heads differ from the paper’s formula"
+    if differ == 1:
+        template = "{differ} of {count} heads differs from the paper’s formula"
+    note = say(template, differ=differ, count=scene.num_heads)
+    if scene.num_heads == 1:
+        note = (
+            say("differs from the paper’s formula") if differ else say("as in the paper’s formula")
+        )
     count, at = alibi.series(scene.num_heads, scene.head)
     formula = pictures.SLOPE.markup(scene.slope, B=scene.alibi_bias_max, h=at, n=count)
     key = [(say("released"), "alibi", "solid"), (say("paper’s formula"), "ink", "dash"),
@@ -162,8 +168,7 @@ def slopes(scene: Scene) -> Slots:
     return {
         "slopes": live.figure(
             pictures.slopes(shown, paper, heads, place, end, is_sorted=is_sorted, _=say),
-            say("Slope of each of {count} heads; head {head} has {slope}; {note}",
-                count=scene.num_heads, head=scene.head, note=note,
+            say("Slope of each head; head {head} has {slope}; {note}", head=scene.head, note=note,
                 slope=plain_text(of_slope(scene.slope))),
         ),
         "slopes:head": live.drawing(style.heading(say("Slope of each head"), note, key)),
@@ -316,11 +321,11 @@ def weights(scene: Scene) -> Slots:
                near=number(float(by_head[scene.head - 1][0])),
                far=small(float(alibi.weights(scene.slope, 100, scene.trained))))  # fmt: skip
     key = [(say("head {head}", head=scene.head), "alibi", "solid"),
-           (say("all {count} heads", count=scene.num_heads), "alibi", "band")]  # fmt: skip
+           (say("every head"), "alibi", "band")]  # fmt: skip
     kept = number(scene.share)
     now = scene.window(scene.head, scene.share)
-    over = say("{share} % of head {head} within {count} tokens", share=kept, head=scene.head,
-               count=number(math.ceil(now)))  # fmt: skip
+    over = say("{share} % of head {head} within {count}", share=kept, head=scene.head,
+               count=token_count(math.ceil(now), say))  # fmt: skip
     over_key = [(f"{kept} %", "alibi", "solid"),
                 *((f"{number(one)} %", "quiet", USUAL[one][1]) for one in own[:-1]),
                 (say("head {head}", head=scene.head), "accent", "solid")]  # fmt: skip
@@ -354,16 +359,22 @@ def small(weight: float) -> str:
 
 def weights_caption(scene: Scene) -> str:
     """How far this head sees, and how far the steepest and the flattest do."""
-    half, nearly, most = (number(math.ceil(scene.window(scene.head, one))) for one in USUAL)
+    half, nearly, most = (math.ceil(scene.window(scene.head, one)) for one in USUAL)
     steepest = int(scene.slopes.argmax()) + 1
-    return say(
+    said = say(
         "If all keys match equally well and there is no end of them, head {head} has half of its "
-        "weight within {half} tokens, 90 % within {nearly}, 99 % within {most}. Half the slope "
-        "doubles each of them. Of {count} heads the steepest, {steepest}, keeps {share} % within "
-        "{near} tokens, the flattest, {flattest}, within {far}.",
-        head=scene.head, half=half, nearly=nearly, most=most, count=scene.num_heads,
-        steepest=steepest, flattest=scene.flattest, share=number(scene.share),
-        near=number(math.ceil(scene.window(steepest, scene.share))),
+        "weight within {half}, 90 % within {nearly}, 99 % within {most}. Half the slope doubles "
+        "each of them.",
+        head=scene.head, half=token_count(half, say), nearly=number(nearly), most=number(most),
+    )  # fmt: skip
+    if scene.num_heads == 1:
+        return said
+    return said + " " + say(
+        "Of {count} heads the steepest, {steepest}, keeps {share} % within {near}, the flattest, "
+        "{flattest}, within {far}.",
+        count=scene.num_heads, steepest=steepest, flattest=scene.flattest,
+        share=number(scene.share),
+        near=token_count(math.ceil(scene.window(steepest, scene.share)), say),
         far=number(math.ceil(scene.window(scene.flattest, scene.share))),
     )  # fmt: skip
 
@@ -377,8 +388,8 @@ def length(scene: Scene) -> Slots:
     lengths = scene.trained * multiples
     by_head = [alibi.covered(float(slope), lengths, scene.kept) for slope in scene.slopes]
     window = scene.window(scene.head, scene.share)
-    note = say("geometry of head {head}: {count} tokens at any length", head=scene.head,
-               count=number(math.ceil(window)))  # fmt: skip
+    note = say("geometry of head {head}: {count} at any length", head=scene.head,
+               count=token_count(math.ceil(window), say))  # fmt: skip
     key = [(say("of the weight"), "accent", "dash"), (say("of the text"), "alibi", "solid"),
            (say("every head, of the text"), "alibi", "band")]  # fmt: skip
     title = say("Computed: inside the {share} % window", share=number(scene.share))

@@ -9,7 +9,7 @@ from posviz import alibi, attention, catalog, params, relative
 from posviz.figures import heat, style
 from posviz.figures import relative as pictures
 from posviz.figures.formula import Formula
-from posviz.figures.style import number
+from posviz.figures.style import counted, number, token_count
 from posviz.models import checkpoint
 from posviz.ui import live, page
 from posviz.ui.text import complaint, say, section
@@ -74,7 +74,10 @@ def models() -> tuple[str, ...]:
 def parameters(v: live.Values) -> Iterator[params.Parameter]:
     """All parts' handles; as many heads as the model has."""
     yield PART
-    yield from (CLIP, QUERY, KEY, DIRECTION, NUM_BUCKETS, MAX_BUCKETED, POSITION)
+    yield from (CLIP, QUERY, KEY, DIRECTION)
+    # With fewer, no distance of a direction would be counted exactly.
+    yield replace(NUM_BUCKETS, low=4 if v["direction"] == "bidirectional" else NUM_BUCKETS.low)
+    yield from (MAX_BUCKETED, POSITION)
     names = models()
     labels = tuple(say("trained with seed {seed}", seed=name.rpartition("seed")[2])
                    for name in names)  # fmt: skip
@@ -126,8 +129,9 @@ def shaw(v: live.Values) -> dict[str, live.Picture]:
                           say("random, as before training; row {row} is chosen", row=row))
         ),
         "table": live.drawing(
-            *pictures.shaw_table(table, row, say("Table of {rows} vectors, row {row} chosen",
-                                                 rows=last + 1, row=row), say)
+            *pictures.shaw_table(table, row, say("Table of {vectors}, row {row} chosen", row=row,
+                                                 vectors=counted(last + 1, "1 vector",
+                                                                 "{count} vectors", say)), say)
         ),
         "scores:head": live.drawing(
             style.heading(
@@ -259,19 +263,20 @@ def caption_of_bucket(position: int, both: bool, own: relative.BucketRange) -> s
                    nearest=number(own.nearest))  # fmt: skip
     if own.size == 1:
         return say("{start}, which it has to itself.", start=start)
-    return say("{start}, shared by the {size} distances from {nearest} to {farthest}.",
-               start=start, size=own.size, nearest=number(own.nearest),
-               farthest=number(own.farthest))  # fmt: skip
+    low, high = sorted((own.nearest, own.farthest))
+    return say("{start}, shared by the {size} positions from {low} to {high}.",
+               start=start, size=own.size, low=number(low), high=number(high))  # fmt: skip
 
 
 def caption_of_last(last: int, max_distance: int, exact: int) -> str:
     """Where the exact buckets end, and where the last one begins."""
+    near = counted(exact, "Distance 0 has a bucket of its own",
+                   "Distances below {count} have a bucket each", say)  # fmt: skip
     if last == max_distance:
-        return say("Distances below {exact} have a bucket each; the last one begins at {last}.",
-                   exact=exact, last=last)  # fmt: skip
-    return say("Distances below {exact} have a bucket each; the last one begins at {last}, not at "
-               "max_distance {max_distance}: beyond, the model cannot tell far from farther.",
-               exact=exact, last=last, max_distance=max_distance)  # fmt: skip
+        return say("{near}; the last one begins at {last}.", near=near, last=last)
+    return say("{near}; the last one begins at {last}, not at max_distance {max_distance}: beyond, "
+               "the model cannot tell far from farther.",
+               near=near, last=last, max_distance=max_distance)  # fmt: skip
 
 
 def formula_of_bucket(
@@ -382,7 +387,7 @@ def caption_of_head(
                distance=number(key - query))  # fmt: skip
     where = say("the query's own token")
     if best:
-        where = say("1 token back") if best == 1 else say("{best} tokens back", best=best)
+        where = say("{count} back", count=token_count(best, say))
     likes = say("Head {head} favours {where}, by {most}.", head=head, where=where,
                 most=signed(most))  # fmt: skip
     if key > query:
@@ -408,12 +413,12 @@ def cost(v: live.Values) -> dict[str, live.Picture]:
     entries = catalog.get("t5").bias_entries(seq_len, num_heads)
     ratio = pictures.RATIO.value(L=seq_len, d=head_dim)
     told = say(
-        "At {length} tokens the bias of {heads} heads has {entries} numbers, {size}: {ratio} times "
+        "At {length} tokens the bias of {heads} has {entries} numbers, {size}: {ratio} times "
         "q, k and v of a layer. The two are equal at 3 × {head_dim} = {equal} tokens; from there "
         "the square runs away.",
-        length=f"{seq_len:,}", heads=num_heads, entries=f"{entries:,}",
-        size=pictures.size(now.bias), ratio=number(ratio), head_dim=head_dim,
-        equal=number(3 * head_dim),
+        length=f"{seq_len:,}", heads=counted(num_heads, "1 head", "{count} heads", say),
+        entries=f"{entries:,}", size=pictures.size(now.bias), ratio=number(ratio),
+        head_dim=head_dim, equal=number(3 * head_dim),
     )  # fmt: skip
     key = [(names["bias"], "t5", "solid"), (names["qkv"], "ink", "dash"),
            (names["table"], "learned", "dot"), (names["slopes"], "alibi", "dash"),

@@ -14,7 +14,7 @@ from posviz.figures import rope as pictures
 from posviz.figures.playground import Lamp, lamps
 from posviz.figures.rope import KEY, QUERY, fixed
 from posviz.figures.rope_curves import curves
-from posviz.figures.style import number, plain_text
+from posviz.figures.style import counted, number, plain_text, token_count
 from posviz.mla import MLA, absorption
 from posviz.ui import live, page
 from posviz.ui.text import complaint, say, section
@@ -204,7 +204,7 @@ def pair(scene: Scene) -> Pictures:
     yield "dial", live.drawing(pictures.dial(one, moved[scene.pair], axes=scene.dims,
                                              is_moved=k > 0, alt=alt, _=say))  # fmt: skip
     yield "pairs:head", live.drawing(style.heading(
-        say("All {pairs} pairs", pairs=scene.pairs),
+        counted(scene.pairs, "The only pair", "All {count} pairs", say),
         say("0 is the fastest; together {score}", score=fixed(score)),
     ))  # fmt: skip
     yield "pairs", live.drawing(pictures.all_pairs(placed, adds, scene.pair, say))
@@ -428,9 +428,9 @@ def decay(scene: Scene) -> Pictures:
     yield "caption", caption(
         say("With q = k the score falls from {top} to {low} at distance {lowest}, not steadily: it "
             "rises at {rises} of {reach} steps. Random q and k do not fade at all. A key can be "
-            "aimed: this one has its largest score, {top}, exactly {peak} tokens back.",
+            "aimed: this one has its largest score, {top}, exactly {peak} back.",
             top=fixed(top, 2), low=fixed(float(same[lowest]), 2), lowest=number(lowest),
-            rises=number(rises), reach=number(REACH), peak=number(scene.peak)),
+            rises=number(rises), reach=number(REACH), peak=token_count(scene.peak, say)),
         say("RoFormer's curve of decay, the mean of partial sums, begins at {start} and is a "
             "ceiling: times a factor, it lies above every score. It does not say how far below it "
             "a score is.", start=number(float(steps[0]))),
@@ -554,15 +554,17 @@ def mla(scene: Scene) -> Pictures:
     longest = dims.mha_cache_entries(int(params.NUM_HEADS.high))
     yield "cache:head", live.drawing(style.heading(
         say("Numbers kept per token and layer"),
-        say("{share} of those of {heads} ordinary heads", share=percent(own / whole),
-            heads=heads),
+        say("{share} of those of {heads}", share=percent(own / whole),
+            heads=counted(heads, "1 ordinary head", "{count} ordinary heads", say)),
     ))  # fmt: skip
     yield "cache", live.drawing(pictures.bars(
         [
             pictures.Bar(say("MLA"), "rope", own, number(own)),
-            pictures.Bar(say("GQA, {groups} key-value heads", groups=min(8, heads)), "random",
+            pictures.Bar(counted(min(8, heads), "GQA, 1 key-value head",
+                                 "GQA, {count} key-value heads", say), "random",
                          grouped, number(grouped)),
-            pictures.Bar(say("MHA, {heads} heads", heads=heads), "quiet", whole, number(whole)),
+            pictures.Bar(counted(heads, "MHA, 1 head", "MHA, {count} heads", say), "quiet", whole,
+                         number(whole)),
         ],
         longest, say("MLA {own}, MHA {whole}", own=number(own), whole=number(whole)),
     ))  # fmt: skip
@@ -632,10 +634,13 @@ def partial(scene: Scene) -> Pictures:
         say("{still} of {top} do not depend on distance", still=fixed(still, 2),
             top=fixed(float(some[0]), 2)),
     )  # fmt: skip
-    told = say("The first {turning} of {size} dimensions rotate, as {pairs} pairs (i, i + {half}); "
-               "the other {rest} compare content alone, at any distance. The product is cut, not "
-               "rounded.", turning=turning, size=size, pairs=turning // 2, half=turning // 2,
-               rest=size - turning)  # fmt: skip
+    template = ("The first {turning} of {size} dimensions rotate, as {pairs} (i, i + {half}); the "
+                "other {rest} compare content alone, at any distance. The product is cut, not "
+                "rounded.")  # fmt: skip
+    if turning == size:
+        template = "All {size} dimensions rotate, as {pairs} (i, i + {half})."
+    told = say(template, turning=turning, size=size, rest=size - turning, half=turning // 2,
+               pairs=counted(turning // 2, "1 pair", "{count} pairs", say))  # fmt: skip
     exact = size * factor
     if round(exact, 6) >= truncated + 1:
         told += " " + say("In floating point {size} × {factor} is {product}, so {truncated} are "
@@ -681,7 +686,8 @@ def cache(scene: Scene) -> Pictures:
     ))  # fmt: skip
     yield "keys", live.drawing(pictures.cache(
         [start[1] + n * theta for n in places], start[0] + newest * theta, from_cache,
-        say("{count} keys; the newest score is {score}", count=scene.cached,
+        say("{keys}; the newest score is {score}",
+            keys=counted(scene.cached, "1 key", "{count} keys", say),
             score=fixed(float(from_cache[-1]))), say))  # fmt: skip
     yield "lamps", live.drawing(lamps([
         Lamp(say("scores from the cache = from distances alone"), number(kept),
@@ -694,7 +700,8 @@ def cache(scene: Scene) -> Pictures:
     rows = [(say(one.label), f"{entries[one.name]:,}", say(one.serving.short)) for one in shown]
     yield "table:head", live.drawing(style.heading(
         say("Numbers added to the L × L scores"),
-        say("L = {length}, {heads} heads", length=number(scene.seq_len), heads=scene.num_heads),
+        say("L = {length}, {heads}", length=number(scene.seq_len),
+            heads=counted(scene.num_heads, "1 head", "{count} heads", say)),
     ))  # fmt: skip
     yield "table", live.drawing(pictures.table(
         [say("encoding"), say("if written out"), say("key cache, fused attention")], rows,

@@ -11,7 +11,7 @@ from posviz import distance as intervals
 from posviz import measured, params, rope, sinusoidal
 from posviz.figures import sinusoidal as pictures
 from posviz.figures import style
-from posviz.figures.style import number, plain_text
+from posviz.figures.style import counted, number, plain_text
 from posviz.ui import live, page
 from posviz.ui.text import say
 
@@ -207,6 +207,16 @@ def the_table(scene: Scene) -> Slots:
     wave = pictures.WAVELENGTH[scene.spacing]
     symbols = scene.symbols
     key = [(say("sine"), pictures.SINE, "solid"), (say("cosine"), pictures.COSINE, "solid")]
+    stripes = say("Left to right the stripes widen, because each pair of columns turns {ratio} "
+                  "times slower than the one before. Arches on the left are no part of any column: "
+                  "there neighbours are far out of step, and the eye joins them.",
+                  ratio=f"{sinusoidal.ratio(scene.d_model, scene.base, scene.spacing):.4g}",
+                  )  # fmt: skip
+    if scene.pairs == 1:
+        stripes = say("Two columns are a single clock, its sine and its cosine, whatever the base; "
+                      "a wider table adds slower ones.")  # fmt: skip
+    reading = say("The row under the map is added to the token at position {position}; drag over "
+                  "the map to read another.", position=number(scene.position))  # fmt: skip
     return {
         "table": mapped(scene),
         "table:head": live.drawing(style.heading(say("The table"), crossing, SCALE)),
@@ -215,12 +225,7 @@ def the_table(scene: Scene) -> Slots:
         ),
         "clocks:head": live.drawing(style.heading(say("The same row as clocks"), ends, key)),
         "caption": captioned(
-            say("Left to right the stripes widen, because each pair of columns turns {ratio} times "
-                "slower than the one before. Arches on the left are no part of any column: there "
-                "neighbours are far out of step, and the eye joins them. The row under the map is "
-                "added to the token at position {position}; drag over the map to read another.",
-                ratio=f"{sinusoidal.ratio(scene.d_model, scene.base, scene.spacing):.4g}",
-                position=number(scene.position)),
+            f"{stripes} {reading}",
             entry.markup(scene.value, p=scene.position, **symbols),
             wave.markup(float(scene.wavelengths[scene.pair]), **symbols),
         ),
@@ -365,14 +370,16 @@ def beyond(scene: Scene) -> Slots:
     assert found is not None
     times, share = found
     longer = measured.LENGTHS[measured.LENGTHS.index(measured.TRAINED_LENGTH) + 1]
-    if slow and is_past:
-        state = say("{slow} of {pairs} pairs stand at angles never met", slow=slow,
-                    pairs=scene.pairs)  # fmt: skip
-    elif slow:
-        state = say("{slow} of {pairs} pairs make no whole turn in training", slow=slow,
-                    pairs=scene.pairs)  # fmt: skip
-    else:
-        state = say("all {pairs} pairs make a whole turn in training", pairs=scene.pairs)
+    several = counted(scene.pairs, "1 pair", "{count} pairs", say)
+    state = counted(scene.pairs, "its only pair makes a whole turn in training",
+                    "all {count} pairs make a whole turn in training", say)  # fmt: skip
+    if slow:
+        one, more = ("{slow} of {pairs} makes no whole turn in training",
+                     "{slow} of {pairs} make no whole turn in training")  # fmt: skip
+        if is_past:
+            one, more = ("{slow} of {pairs} stands at angles never met",
+                         "{slow} of {pairs} stand at angles never met")  # fmt: skip
+        state = say(one if slow == 1 else more, slow=slow, pairs=several)
     turned = float(rope.turns(scene.inv_freq, trained)[scene.pair])
     about = say("{turns} turns in training", turns=number(turned))
     if scene.slow[scene.pair] and is_past:
@@ -381,12 +388,21 @@ def beyond(scene: Scene) -> Slots:
                   here=f"{100 * here:.0f}")  # fmt: skip
     first = say("The formula gives row {p} as easily as row 0, so the table never ends.",
                 p=number(p))  # fmt: skip
-    if is_past:
+    if is_past and f"{100 * here:.0f}" == "100":
+        second = say("The row of training most like it is 100 % like it (likeness: the cosine of "
+                     "two rows): by its numbers it looks like a place already seen.")  # fmt: skip
+    elif is_past:
         second = say("But no row of training is more than {here} % like it (likeness: the cosine "
                      "of two rows), and the weights never met it.",
                      here=f"{100 * here:.0f}")  # fmt: skip
-    else:
+    elif trained < scene.seq_len:
         second = say("Training met it; drag position past {trained}.", trained=number(trained))
+    elif trained < SEQ_LEN.high:
+        second = say("Training met it, and every row here: give the table more than {trained} rows "
+                     "to look past it.", trained=number(trained))  # fmt: skip
+    else:
+        second = say("Training met it, and every row here: set Trained below {rows} to look past "
+                     "it.", rows=number(scene.seq_len))  # fmt: skip
     third = say("Measured on a tiny trained model: at {longer} tokens, {times}× its trained "
                 "{length}, its loss is {share} % of the way from the best possible to guessing.",
                 length=measured.TRAINED_LENGTH, share=f"{100 * share[1]:.0f}",

@@ -8,7 +8,7 @@ import streamlit as st
 from posviz import attention, params, transformer_xl
 from posviz.figures import style
 from posviz.figures import transformer_xl as pictures
-from posviz.figures.style import number
+from posviz.figures.style import counted, number
 from posviz.ui import live, page
 from posviz.ui.text import say
 
@@ -271,17 +271,21 @@ def told_shift(
     if dropped == "last":
         return told + " " + say("With [:-1] in place of [1:] every row is off, and nothing fails.")
     if encoder:
+        ahead = int((cells.right & cells.ahead).sum())
         wide = say(
-            "With a column for each of the {columns} distances, down to {least}, the {ahead} cells "
-            "ahead are right too.", columns=q_len + k_len - 1, least=number(1 - q_len),
-            ahead=int((cells.right & cells.ahead).sum()),
+            "With a column for each of the {columns} distances, down to {least}, {ahead} right "
+            "too.", columns=q_len + k_len - 1, least=number(1 - q_len),
+            ahead=counted(ahead, "the cell ahead is", "the {count} cells ahead are", say),
         )  # fmt: skip
         return " ".join((told, wide, say("The rest is cut next.") if step == 4 else "")).strip()
+    garbage = counted(
+        int(cells.ahead.sum()), "The cell left over, where the key is ahead, holds garbage",
+        "The {count} cells left over, where the key is ahead, hold garbage", say,
+    )  # fmt: skip
     return told + " " + say(
-        "The {garbage} cells left over, where the key is ahead, hold garbage: other rows' numbers, "
-        "not just zeros. A causal mask hides them, so a decoder takes no harm. A picture must mask "
-        "them too, and an encoder, which looks ahead, needs the wider table.",
-        garbage=int(cells.ahead.sum()),
+        "{garbage}: another row's numbers, not just zeros. A causal mask hides them, so a decoder "
+        "takes no harm. A picture must mask them too, and an encoder, which looks ahead, needs the "
+        "wider table.", garbage=garbage,
     )  # fmt: skip
 
 
@@ -292,9 +296,9 @@ def distance(v: live.Values) -> dict[str, live.Picture]:
     made = HEAD.relative(x, 1, v=v["v"], clamp_len=clamp)[0]
     b, d = made.b[0, 0, ::-1], made.d[0, 0, ::-1]  # keys from far to near, so distances from 0
     r = transformer_xl.position_encoding(LONGEST, D_MODEL, clamp)
-    counted = min(far, clamp)
+    shared = min(far, clamp)
     formula = pictures.SINE if dimension < D_MODEL // 2 else pictures.COSINE
-    numbers = {"distance": counted, "n": dimension, "d_model": D_MODEL}
+    numbers = {"distance": shared, "n": dimension, "d_model": D_MODEL}
     names = (say("b, this query"), say("d, any query"))
     told = say("at distance {distance}: b {b}, d {d}, together {both}", distance=far,
                b=pictures.places(float(b[far])), d=pictures.places(float(d[far])),
@@ -303,8 +307,8 @@ def distance(v: live.Values) -> dict[str, live.Picture]:
         "Distance {distance} counts as {clamp}, like everything further away: the curves are flat "
         "from there on.", distance=far, clamp=clamp,
     )  # fmt: skip
-    free = say("Up to {clamp} tokens every distance has its own row of R; further away all share "
-               "one, and the curves are flat.", clamp=clamp)  # fmt: skip
+    free = say("Up to distance {clamp} each has a row of R of its own; further away all share one, "
+               "and the curves are flat.", clamp=clamp)  # fmt: skip
     return {
         "curves": live.figure(pictures.by_distance(b, d, far, clamp, names=names, _=say), told),
         "curves:head": live.drawing(

@@ -16,7 +16,7 @@ from posviz.config_mended import Comparison
 from posviz.config_text import Parsed
 from posviz.figures import doctor as pictures
 from posviz.figures import style
-from posviz.figures.style import number
+from posviz.figures.style import number, token_count
 from posviz.params import InvalidParameterError
 from posviz.ui import live, page
 from posviz.ui.text import say
@@ -349,9 +349,9 @@ def verdict(examined: Examination, here: Case) -> str:
     else:
         told = say("{count} findings, the worst is {key}", count=len(serious), key=key)
     if here.mended_text:
-        after = say("Mended, nothing is left.") if not here.left else say(
-            "Mended, {count} stay that only its author can settle.", count=len(here.left)
-        )  # fmt: skip
+        after = style.counted(len(here.left), "Mended, 1 stays that only its author can settle.",
+                              "Mended, {count} stay that only its author can settle.",
+                              say) if here.left else say("Mended, nothing is left.")  # fmt: skip
     else:
         after = say("Only its author can know what was meant.")
     return pictures.verdict(worst.level, told, f"{effect_of(worst)} {after} {told_notes}")
@@ -487,14 +487,14 @@ def caption(here: Case, one: Comparison, distance: int, pair: int, error: float)
         )  # fmt: skip
     else:
         template = (
-            "At a distance of {n} tokens pair {pair} is off by {error} rad, {turns} turns; of "
-            "{count} pairs {off} are off by more than {limit} rad."
+            "At a distance of {n} pair {pair} is off by {error} rad, {turns} turns; {off} of "
+            "{count} pairs by more than {limit} rad."
             if is_wrong
-            else "At a distance of {n} tokens the scaling holds pair {pair} back by {error} rad, "
-            "{turns} turns; of {count} pairs {off} change by more than {limit} rad."
+            else "At a distance of {n} the scaling holds pair {pair} back by {error} rad, {turns} "
+            "turns, and {off} of {count} pairs by more than {limit} rad."
         )
         told = say(
-            template, n=number(distance), pair=pair, error=number(error),
+            template, n=token_count(distance, say), pair=pair, error=number(error),
             turns=number(one.turns(error)), count=len(one.errors), off=one.count_off(distance),
             limit=config_finding.TOLERANCE,
         )  # fmt: skip

@@ -15,7 +15,7 @@ import streamlit as st
 from posviz import extrapolation, params, presets, relative, rope, rope_scaling
 from posviz.figures import models as pictures
 from posviz.figures import style
-from posviz.figures.style import number, tokens
+from posviz.figures.style import number, token_count, tokens
 from posviz.hf_config import Reading, Rotary
 from posviz.ui import live, page
 from posviz.ui.labels import METHODS
@@ -392,7 +392,7 @@ def spectrum(model: Model, other: Model | None, seq_len: int, pair: int) -> Slot
         gain = pictures.GAIN.value(attention_factor=attention_factor)
         formula += f"<span>{pictures.GAIN.markup(gain, attention_factor=attention_factor)}</span>"
     seen = states(model, seq_len)
-    alt = say("{kept} pairs kept, {blended} blended, {stretched} stretched", **counts)
+    alt = say("Pairs: {kept} kept, {blended} blended, {stretched} stretched", **counts)
     marks = "".join(
         f'<span><i style="background:{style.colour(shade)}"></i>{say(word)} {count}</span>'
         for word, shade, count in [
@@ -458,15 +458,15 @@ def looking(model: Model, seq_len: int, seen: list[str], counts: dict[str, int])
         slow, beyond = pairs - seen.count("whole"), seen.count("unseen")
         first = say(
             "As trained, {slow} of {pairs} pairs lie above the orange line: no whole turn in "
-            "{trained} tokens. In a context of {count} tokens <b>{beyond}</b> of them meet angles "
-            "that training never showed.",
-            slow=slow, pairs=pairs, trained=whole(model.trained or 0), count=whole(seq_len),
-            beyond=beyond,
+            "{trained} tokens. A context of {count} brings <b>{beyond}</b> of them to angles that "
+            "training never showed.",
+            slow=slow, pairs=pairs, trained=whole(model.trained or 0),
+            count=token_count(seq_len, say), beyond=beyond,
         )  # fmt: skip
     reach = presets.reach(model.name, seq_len)
     if reach < seq_len:
-        first += " " + say("Its layers with RoPE compare over {count} tokens at most.",
-                           count=whole(reach))  # fmt: skip
+        first += " " + say("Its layers with RoPE compare over {count} at most.",
+                           count=token_count(reach, say))  # fmt: skip
     second = ""
     if rotary.scaling.depends_on_length:
         second = say("Drag n across {trained}: these frequencies depend on the length.",
@@ -490,8 +490,8 @@ def slopes(model: Model, other: Model | None, seq_len: int, head: int) -> Slots:
     bias = pictures.PENALTY.value(slope=slope, distance=seq_len)
     caption = say(
         "ALiBi has no frequencies: each head takes its slope times the distance off the score. "
-        "Head {head} takes <b>{bias}</b> off at {count} tokens.",
-        head=head, bias=number(-bias), count=whole(seq_len),
+        "Head {head} takes <b>{bias}</b> off at {count}.",
+        head=head, bias=number(-bias), count=token_count(seq_len, say),
     )  # fmt: skip
     if model.reading and model.reading.alibi_scaled:
         caption += " " + say("Falcon divides it by √head_dim with the scores, as shown.")
@@ -522,9 +522,9 @@ def buckets(model: Model, other: Model | None, seq_len: int) -> Slots:
     told = say("distance {count}: bucket {bucket}", count=whole(seq_len), bucket=bucket)
     caption = say(
         "Each head has one trained number per bucket, {count} in all. Near distances have a bucket "
-        "each; from {last} tokens on all share the last one. A distance of {seq_len} tokens is in "
+        "each; from {last} tokens on all share the last one. A distance of {seq_len} is in "
         "bucket <b>{bucket}</b> of the decoder.",
-        count=most, last=last, seq_len=whole(seq_len), bucket=bucket,
+        count=most, last=last, seq_len=token_count(seq_len, say), bucket=bucket,
     )  # fmt: skip
     return {
         "spectrum": live.figure(
@@ -668,7 +668,10 @@ def differences(model: Model, other: Model, seq_len: int, columns: list[dict[str
         if len(frequencies[0]) == len(frequencies[1]):
             unlike = int((frequencies[0] != frequencies[1]).sum())
             if unlike:
-                parts.append(say("the frequencies of {count} pairs at n", count=unlike))
+                template = "the frequencies of {count} pairs at n"
+                if unlike == 1:
+                    template = "the frequency of 1 pair at n"
+                parts.append(say(template, count=unlike))
     names = {"first": escape(model.name), "second": escape(other.name)}
     if model.name == other.name:
         return say("The same model twice: choose another one beside it.")

@@ -269,7 +269,7 @@ def caption(scene: Scene) -> str:
     readable = [column for column in scene.columns if column.possible]
     known = [column for column in readable if column.accuracy]
     if len(known) < len(readable):
-        return say("Measuring: {done} of {count} lengths are done.", done=len(known),
+        return say("Measuring; lengths done: {done} of {count}.", done=len(known),
                    count=len(readable))  # fmt: skip
     low = min(min(column.accuracy) for column in known)
     if scene.fails:

@@ -25,7 +25,7 @@ from posviz.cache_timeline import Engine, Policy, Timeline
 from posviz.figures import scaling as pictures
 from posviz.figures import style
 from posviz.figures.scaling import Row, Series
-from posviz.figures.style import number, plain_text, tokens
+from posviz.figures.style import number, plain_text, token_count, tokens
 from posviz.rope import Layout, RoPE
 from posviz.rope_scaling import Effect, Frequencies, RopeScaling, effect, scaling
 from posviz.ui import live, page
@@ -309,6 +309,11 @@ class Scene:
     def label(self) -> str:
         return say(LABELS[self.strong])
 
+    @property
+    def called(self) -> str:
+        """The same in the middle of a sentence."""
+        return no_scaling(self.strong, self.label)
+
     def usable(self, name: str) -> float:
         return extrapolation.usable_context(self.plain, self.scaled[name], self.trained)
 
@@ -438,9 +443,14 @@ def counts(scene: Scene, name: str) -> list[int]:
 def counted(scene: Scene) -> str:
     """The bands of the method that stands out, in words."""
     kept, blended, stretched = counts(scene, scene.strong)
-    return say("{method}: {kept} of {pairs} pairs kept, {blended} blended, {stretched} stretched",
+    return say("{method}: {kept} of {pairs} kept, {blended} blended, {stretched} stretched",
                method=scene.label, kept=kept, blended=blended, stretched=stretched,
-               pairs=scene.pairs)  # fmt: skip
+               pairs=several(scene))  # fmt: skip
+
+
+def several(scene: Scene) -> str:
+    """How many pairs there are."""
+    return style.counted(scene.pairs, "1 pair", "{count} pairs", say)
 
 
 def table(scene: Scene) -> str:
@@ -481,7 +491,7 @@ def ends(scene: Scene) -> str:
         low, high = one.correction_range(scene.plain)  # type: ignore[attr-defined]
         return say("YaRN: from pair {low} to {high}", low=f"{low:.5g}", high=f"{high:.5g}") + apart
     if "llama3" in scene.scaled:
-        return say("Llama 3: from {high} turns down to {low}", high=number(scene.high_freq_factor),
+        return say("Llama 3: turns from {high} down to {low}", high=number(scene.high_freq_factor),
                    low=number(scene.low_freq_factor)) + apart  # fmt: skip
     return ""
 
@@ -493,17 +503,16 @@ def caption(scene: Scene) -> str:
     kept, blended, stretched = counts(scene, strong)
     slowest = times(float(own.ratio[-1]))
     sentence = {
-        "default": say("Plain RoPE keeps all {pairs} pairs; pair 0 is the fastest. Choose a "
-                       "method."),
-        "linear": say("PI divides every frequency alike: all {pairs} pairs turn {slowest} times "
-                      "slower, the fast ones that tell neighbours apart included."),
+        "default": say("Plain RoPE keeps every pair; pair 0 is the fastest. Choose a method."),
+        "linear": say("PI divides every frequency alike: every pair turns {slowest} times slower, "
+                      "the fast ones that tell neighbours apart included."),
         "ntk": say("NTK keeps pair 0 and slows each next one a little more, the last {slowest} "
                    "times; the pairs between are slowed less than the factor asks."),
         "dynamic": say("At {length} tokens dynamic NTK is NTK by {stretch}: nothing changes up to "
                        "the {trained} trained tokens, then the base grows with the length."),
-        "yarn": say("YaRN keeps {kept} of {pairs} pairs, stretches {stretched} and blends "
-                    "{blended} between."),
-        "llama3": say("Llama 3’s rule keeps {kept} of {pairs} pairs, stretches {stretched} and "
+        "yarn": say("YaRN keeps {kept} of {pairs}, stretches {stretched} and blends {blended} "
+                    "between."),
+        "llama3": say("Llama 3’s rule keeps {kept} of {pairs}, stretches {stretched} and "
                       "blends {blended} by their turns; it is NTK-by-parts, not YaRN, and leaves "
                       "the size of scores alone."),
         "longrope": say("At {length} tokens LongRoPE takes its {which} list: every pair has a "
@@ -514,7 +523,7 @@ def caption(scene: Scene) -> str:
         sentence += " " + say("Cos and sin grow {size} times, so scores {gain} times.",
                               size=f"{size:.4f}", gain=f"{size**2:.4f}")  # fmt: skip
     return sentence.format(
-        pairs=scene.pairs, slowest=slowest, length=number(scene.seq_len), kept=kept,
+        pairs=several(scene), slowest=slowest, length=number(scene.seq_len), kept=kept,
         blended=blended, stretched=stretched, trained=number(scene.trained),
         stretch=times(scene.scaled[strong].stretch(scene.seq_len)),
         which=say("long") if scene.seq_len > scene.trained else say("short"),
@@ -579,8 +588,10 @@ def angles(scene: Scene) -> Slots:
         inv_freq = scene.frequencies[name][0] if name in scene.frequencies else scene.plain.inv_freq
         use = extrapolation.arc_use(scene.plain, inv_freq, scene.trained, [n + 1 for n in places])
         beyond[name] = int(extrapolation.unseen(scene.plain, inv_freq, scene.trained, length).sum())
-        label = say("{method}: {count} pairs leave the angles they met",
-                    method=capital(no_scaling(name, say(LABELS[name]))),
+        template = "{method}: {count} pairs leave the angles they met"
+        if beyond[name] == 1:
+            template = "{method}: 1 pair leaves the angles it met"
+        label = say(template, method=capital(no_scaling(name, say(LABELS[name]))),
                     count=beyond[name])  # fmt: skip
         one, raster = pictures.angles(
             name, use, use > 1.0, step, scene.pair, name, f"{label}; {length} tokens", say
@@ -597,7 +608,7 @@ def angles(scene: Scene) -> Slots:
     usable = scene.usable(strong)
     own = scene.frequencies[strong][0]
     slow = int(extrapolation.never_completed(scene.plain, scene.trained).sum())
-    note = say("{method} reads {count} tokens before a pair leaves them", method=scene.label,
+    note = say("{method} reads {count} tokens before a pair leaves them", method=scene.called,
                count=context(usable)) if slow else say("every pair completed a turn")  # fmt: skip
     met = scene.trained * float(scene.plain.inv_freq[scene.pair])
     needed = length * float(own[scene.pair])
@@ -610,13 +621,18 @@ def angles(scene: Scene) -> Slots:
             "Pair {pair} met angles up to {met} rad in training; {length} tokens need {needed} "
             "with {method}, {share} % of them.",
             pair=scene.pair, met=number(met), needed=number(needed), length=number(length),
-            method=scene.label, share=number(100 * needed / met),
+            method=scene.called, share=number(100 * needed / met),
         )  # fmt: skip
-    first = say("{slow} of {pairs} pairs never complete a turn within {trained} tokens. Hatched is "
-                "what they never met: {before} of them at {length} tokens without scaling, {after} "
-                "with {method}.", slow=slow, pairs=scene.pairs, trained=number(scene.trained),
-                before=beyond["default"], after=beyond[strong], length=number(length),
-                method=scene.label)  # fmt: skip
+    template = "{slow} of {pairs} never complete a turn within {trained} tokens."
+    if slow == 1:
+        template = "{slow} of {pairs} never completes a turn within {trained} tokens."
+    first = say(template, slow=slow, pairs=several(scene), trained=number(scene.trained))
+    template = ("Hatched is what they never met: {before} of them at {length} tokens without "
+                "scaling, {after} with {method}.")  # fmt: skip
+    if strong == "default":
+        template = "Hatched is what they never met: {before} of them at {length} tokens."
+    first += " " + say(template, before=beyond["default"], after=beyond[strong],
+                       length=number(length), method=scene.label)  # fmt: skip
     return {
         "maps": live.drawing(f'<div class="pv-scaling-two">{markup}</div>', rasters),
         "maps:head": live.drawing(
@@ -664,19 +680,20 @@ def attention(scene: Scene) -> Slots:
     note = say("{method}: {start} at distance 0, {far} around {trained} tokens", method=scene.label,
                start=number(float(next(one for one in same if one.strong).values[0])),
                far=number(at[0]), trained=number(scene.trained))  # fmt: skip
-    peak_note = say("{method} looks {peak} tokens back", method=scene.label,
-                    peak=number(peaks[strong]))  # fmt: skip
+    peak_note = say("{method} looks {peak} back", method=scene.called,
+                    peak=token_count(peaks[strong], say))  # fmt: skip
     moved = [
         say("{method} {peak}", method=no_scaling(name, scene.named[name]), peak=number(peak))
         for name, peak in peaks.items() if name != strong
     ]  # fmt: skip
     told_peaks = say(
-        "A head learned to look {distance} tokens back; its weights stay, the angles change under "
-        "them. With {method} it looks {peak} back; with {others}.",
-        distance=scene.distance, method=scene.label, peak=number(peaks[strong]),
+        "A head learned to look {distance} back; its weights stay, the angles change under them. "
+        "With {method} it looks {peak} back; with {others}.",
+        distance=token_count(scene.distance, say), method=scene.called, peak=number(peaks[strong]),
         others=", ".join(moved),
-    ) if moved else say("A head learned to look {distance} tokens back; it looks {peak} back.",
-                        distance=scene.distance, peak=number(peaks[strong]))  # fmt: skip
+    ) if moved else say("A head learned to look {distance} back; it looks {peak} back.",
+                        distance=token_count(scene.distance, say),
+                        peak=number(peaks[strong]))  # fmt: skip
     told_size = say("Left, each point is the mean score of all distances up to the next; right, "
                     "the highest.")  # fmt: skip
     grown = [pictures.GAIN.markup(size**2, m=size)] if size != 1.0 else []
@@ -746,11 +763,11 @@ def cache(scene: Scene) -> Slots:
     else:
         caption = say(
             "Keys stay as they were rotated when they came, the query comes with the frequencies "
-            "of {total} tokens. {where} tokens back its score with the same vector is off by "
+            "of {total} tokens. {where} back its score with the same vector is off by "
             "{largest}, where a perfect match has {match}; for random vectors the error reaches "
             "{worst} of a score, and √2 would be a score that has nothing to do with the right "
             "one.",
-            total=number(total), where=number(where), largest=number(largest),
+            total=number(total), where=token_count(where, say), largest=number(largest),
             match=number(float(errors.consistent[0])), worst=number(worst),
         )  # fmt: skip
     error_note = say("largest {largest} at distance {where}, q = k", largest=number(largest),

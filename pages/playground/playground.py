@@ -195,8 +195,8 @@ def caption(scene: Scene) -> str:
     """What to look for, in sentences with live numbers."""
     beyond, pairs = int(scene.unseen.sum()), scene.head_dim // 2
     if not scene.slow:
-        first = say("All {pairs} pairs complete a turn within the {trained} trained tokens, so no "
-                    "angle is new at any length.")  # fmt: skip
+        first = say("Every pair ({pairs}) completes a turn within the {trained} trained tokens, so "
+                    "no angle is new at any length.")  # fmt: skip
     elif beyond:
         first = say(
             "Follow the red clocks: at position {position}, {beyond} of the {slow} pairs that "

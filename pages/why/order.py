@@ -1,5 +1,6 @@
 """Why order matters: attention without positions only reorders its outputs."""
 
+import unicodedata
 from collections.abc import Iterator, Sequence
 
 import streamlit as st
@@ -60,9 +61,30 @@ def parameters(v: live.Values) -> Iterator[params.Parameter]:
                         "Which random weights the head has.")  # fmt: skip
 
 
+# What looks like a space, or like nothing at all; the latter shapes what it stands beside.
+BLANK = "\u200b\u115f\u1160\u3164\uffa0\u2800"
+SHAPING = "\u200c\u200d\u034f\ufe0e\ufe0f"
+
+
+def words(text: str) -> tuple[str, ...]:
+    """The tokens that can be seen: two that look alike are alike, and none is empty."""
+    seen = "".join(
+        " " if one in BLANK else one
+        for one in text
+        if unicodedata.category(one) != "Cf" or one in BLANK + SHAPING or is_tag(one)
+    )
+    tokens = (token.lstrip(SHAPING) for token in core.split(seen))
+    return tuple(token for token in tokens if token and not all(map(is_tag, token)))
+
+
+def is_tag(character: str) -> bool:
+    """Whether it spells which flag an emoji is."""
+    return "\U000e0020" <= character <= "\U000e007f"
+
+
 def shown(text: str) -> tuple[str, ...]:
     """The tokens that have room."""
-    return core.split(text)[: core.MAX_TOKENS]
+    return words(text)[: core.MAX_TOKENS]
 
 
 def draw(
@@ -80,7 +102,7 @@ def draw(
     both = core.compare(core.content(tokens), order, encoding, weight, seed)
     written, moved = both.original, both.reordered
     visible = core.visible(len(tokens), encoding)
-    left_out = len(core.split(text)) - len(tokens)
+    left_out = len(words(text)) - len(tokens)
     in_percent = say("each row in %")
     differences = [told(both, float(one)) for one in (*both.differences, both.mean_difference)]
     same = sum(both.is_rounding(float(one)) for one in both.differences)
@@ -132,6 +154,8 @@ def examples(text: str) -> str:
 def resets(tokens: tuple[str, ...], order: tuple[int, ...]) -> str:
     """Orders to choose at once, and how to make any other; HTML."""
     count = len(tokens)
+    if count == 1:
+        return ""
     offered = {
         say("as written"): tuple(range(count)),
         say("ends exchanged"): core.exchanged(tokens),
@@ -156,7 +180,7 @@ def verdict(
     gone = encoding in WEIGHED and weight == 0
     called = pictures.names(tokens)
     if not moved:
-        said, why = say("Nothing has moved"), say("The words stand as written: move one.")
+        said, why = stillness(both, tokens)
     elif holds:
         said = say("Equivariant: each output moves with its word")
         if encoding != "none" and (not gone or encoding == "alibi"):
@@ -188,8 +212,10 @@ def verdict(
         formula += f" <small>{exact}</small>"
     rest = ""
     if left_out:
-        rest = " " + say("Only the first {count} tokens have room; {left_out} more are left out.",
-                         count=core.MAX_TOKENS, left_out=left_out)  # fmt: skip
+        template = "Only the first {count} tokens have room; {left_out} more are left out."
+        if left_out == 1:
+            template = "Only the first {count} tokens have room; 1 more is left out."
+        rest = " " + say(template, count=core.MAX_TOKENS, left_out=left_out)
     names = say("f: the head · x: the words as written · P: puts them in the other order")
     state = "is-still" if not moved else "is-on" if holds else "is-off"
     return (
@@ -198,6 +224,23 @@ def verdict(
         f'<p class="pv-order-names">{names}</p>'
         f'<p class="pv-caption">{why}{rest}</p>'
     )
+
+
+def stillness(both: core.Comparison, tokens: tuple[str, ...]) -> tuple[str, str]:
+    """Why a sentence reads as written, in a few words and in a sentence."""
+    if len(tokens) == 1:
+        return say("Nothing can move"), say("One word alone has no order: type another one.")
+    alike = len(set(tokens)) == 1
+    why = say("All words are equal and look alike: every order reads the same.")
+    if both.order == tuple(range(len(tokens))):
+        return say("Nothing has moved"), why if alike else say(
+            "The words stand as written: move one."
+        )
+    if not alike:
+        why = say("Only equal words have changed places, and they look alike.")
+    if not both.is_rounding(both.residual):
+        why += " " + say("The difference is one between equal words at two places.")
+    return say("The sentence reads as written"), why
 
 
 def looks(both: core.Comparison, tokens: tuple[str, ...], token: int) -> str:
@@ -256,7 +299,7 @@ def order() -> None:
     """The page: a sentence, two orders of it, what the head makes of them."""
     sheet = page.Sheet(view)
     with sheet.choices():
-        sheet.text_field("text")
+        sheet.text_field("text", clears=["order"])
         sheet.choice("encoding", segmented=True, width="content")
         sheet.link()
     with st.container(key="pv-handles", horizontal=True, gap="medium"):

@@ -31,7 +31,7 @@ PENALTY = Formula("bias", "-slope * distance", {"slope": "alibi"}, {
 })  # fmt: skip
 """What ALiBi adds to a score."""
 
-KINDS = {"kept": "sinusoidal", "blended": "ntk", "stretched": "yarn"}
+KINDS = {"kept": "kept", "blended": "blended", "stretched": "stretched"}
 """Colour of what a scaling does to a pair, by ``rope_scaling.Effect.kind``."""
 SEEN = {"whole": "turns2", "part": "turns0", "unseen": "alarm"}
 """Colour of what training showed of a pair's angles."""

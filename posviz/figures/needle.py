@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from posviz.figures import style
+
 Floats = NDArray[np.floating[Any]]
 Words = Callable[..., str]
 
@@ -288,7 +290,8 @@ def _pieces(text: str, first: int, after: int) -> Iterable[tuple[int, int]]:
 
 
 def _gap(characters: int, _: Words) -> str:
-    return f"<i>… {_('{count} characters', count=f'{characters:,}')} …</i> "
+    told = style.counted(characters, "1 character", "{count} characters", _)
+    return f"<i>… {told} …</i> "
 
 
 def _marked(text: str, first: int, after: int, marks: Sequence[tuple[int, int]]) -> str:

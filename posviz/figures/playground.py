@@ -358,7 +358,8 @@ def extrapolation(
             style.note(math.log10(place), height, within * (at < 1.0) + label, colour,
                        leftwards=at > 30)
         )  # fmt: skip
-    whole = _("100 % = {slow} of {pairs} pairs", slow=slow, pairs=pairs)
+    several = style.counted(pairs, "1 pair", "{count} pairs", _)
+    whole = _("100 % = {slow} of {pairs}", slow=slow, pairs=several)
     notes.append(style.note(math.log10(64), 0.9, whole, "quiet", leftwards=True))
     still = _("ALiBi head {head}: {window} tokens at any length", head=head, window=window)
     notes.append(style.note(math.log10(64), 0.72, still, "alibi", leftwards=True))

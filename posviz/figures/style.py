@@ -2,13 +2,14 @@
 
 Figures name colours as CSS variables; the browser fills in the theme's. The set is Okabe and Ito's
 for colour-blind readers, darkened on white and lightened on black to keep a contrast of 3:1 or
-more. One colour per encoding and one per scaling method, everywhere.
+more. One colour per encoding, per scaling method and per thing that a scaling does to a pair,
+everywhere.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 # name: (on white, on black)
@@ -44,6 +45,10 @@ COLOURS = {
     "llama3": ("#0f7c94", "#4fc3dd"),
     "longrope": ("#b0417a", "#f29ac4"),
     "proportional": ("#4d6b2a", "#a9cf7c"),
+    # what a scaling does to a pair
+    "kept": ("#0a5560", "#2f8c8c"),
+    "blended": ("#998200", "#f2d35a"),
+    "stretched": ("#8a4fb8", "#b98af0"),
     # turns of a pair within the trained context, few to many; never completed stands out
     "turns0": ("#c14f00", "#f0803c"),
     "turns1": ("#5b9bc8", "#3d7fab"),
@@ -97,6 +102,16 @@ def number(value: float) -> str:
         return f"{mantissa}×10<sup>{int(exponent)}</sup>".replace("-", "−")
     text = f"{value:,.0f}" if size >= 100 or value == int(value) else f"{value:.3g}"
     return text.replace("-", "−")
+
+
+def counted(count: float, one: str, many: str, _: Callable[..., str]) -> str:
+    """A number with its noun: ``one`` of it, or the message ``many`` with a ``{count}``."""
+    return _(one) if count == 1 else _(many, count=number(count))
+
+
+def token_count(count: float, _: Callable[..., str]) -> str:
+    """A number of tokens in a sentence."""
+    return counted(count, "1 token", "{count} tokens", _)
 
 
 def short(value: float) -> str:

@@ -26,7 +26,7 @@ import os
 import sys
 import threading
 import zlib
-from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -159,14 +159,15 @@ class View:
                     values[parameter.name] = parameter.parse(query[parameter.name])
                 except InvalidParameterError as problem:
                     problems.append(problem)
-        problems += [
-            InvalidParameterError(
-                "{name} is not a parameter of this page, which has {allowed}",
-                name=shown(name), allowed=", ".join(values),
+        unknown = [name for name in query if name not in values and not name.startswith("embed")]
+        if unknown:
+            problems.append(
+                InvalidParameterError(
+                    "{name} is not a parameter of this page, which has {allowed}",
+                    name=", ".join(map(shown, unknown[:3])) + " …" * (len(unknown) > 3),
+                    allowed=", ".join(values),
+                )
             )
-            for name in query
-            if name not in values and not name.startswith("embed")
-        ]  # fmt: skip
         return values, problems
 
     def follow(self, query: Query) -> Values:
@@ -305,15 +306,31 @@ _COPY_LINK = _component("copyLink")
 _TEXT_FIELD = _component("textField")
 
 
-def anchor(view: View, values: Values) -> None:
-    """Tells the browser the view's state; the address bar shows it."""
+def anchor(view: View, values: Values, on_moved: Callable[[Mapping[str, str]], None]) -> None:
+    """Tells the browser the view's state, and hears of what came to rest there.
+
+    Args:
+        view: The page's view.
+        values: Every value, as this run has it.
+        on_moved: Called with the values, by name and as a link writes them, that are new.
+    """
+    name = f"{view.name}:anchor"
+    heard = f"{name}:heard"  # number of the last message, so that the browser knows it was taken up
+
+    def moved() -> None:
+        if told := (st.session_state.get(name) or {}).get("moved"):
+            st.session_state[heard] = told["message"]
+            on_moved(told["values"])
+
     _ANCHOR(
-        key=f"{view.name}:anchor",
+        key=name,
         data={
             "view": view.name,
             "address": urlencode(view.query(values)),
             "measures": view.measure is not None,
+            "message": st.session_state.get(heard, 0),
         },
+        on_moved_change=moved,
     )
 
 
@@ -346,7 +363,7 @@ def slider(
         step: Distance between values; a float makes the values real numbers.
         key: Its name, unique on the page; with a view, the parameter's name.
         help: Sentence shown on hover.
-        on_change: Called with the new value after a release (without a view, at each move).
+        on_change: Called with the new value at each move; not with a view, whose anchor tells.
         unit: What the number counts.
         scale: ``linear`` or ``log``.
         play: Whether it has a play button.
@@ -367,7 +384,6 @@ def slider(
     name = f"{view.name}:{key}" if view else key
 
     def changed() -> None:
-        # A release may arrive after its slider has left the page.
         if on_change and (told := st.session_state.get(name)):
             on_change(told["value"])
 
@@ -398,7 +414,7 @@ def text_field(
     longest: int,
     view: View,
     help: str = "",
-    on_change: Callable[[str], None] | None = None,
+    clears: Sequence[str] = (),
 ) -> None:
     """A line of text that the view's pictures follow while it is typed.
 
@@ -409,21 +425,14 @@ def text_field(
         longest: Characters that it takes.
         view: View whose pictures follow it.
         help: Sentence shown on hover.
-        on_change: Called with the text when the visitor has finished it.
+        clears: Parameters that return to their defaults when the text changes.
     """
-    name = f"{view.name}:{key}"
-
-    def changed() -> None:
-        if on_change and (told := st.session_state.get(name)):
-            on_change(told["value"])
-
     _TEXT_FIELD(
-        key=name,
+        key=f"{view.name}:{key}",
         data={
             "name": key, "label": label, "value": value, "longest": longest, "help": help,
-            "view": view.name,
+            "view": view.name, "clears": list(clears),
         },
-        on_value_change=changed,
     )  # fmt: skip
 
 
@@ -454,7 +463,6 @@ def svg(
     key: str,
     height: int | None = None,
     view: View | None = None,
-    on_choose: Callable[[Mapping[str, str]], None] | None = None,
 ) -> None:
     """SVG or HTML text drawn in place.
 
@@ -467,35 +475,22 @@ def svg(
         key: Its name; with a view, the name of its picture.
         height: Least height in pixels, if it should keep its place.
         view: View that it belongs to.
-        on_choose: Called after that with the values, by name, that are new.
     """
     picture = markup if isinstance(markup, Picture) else drawing(markup)
-    _place(_MARKUP, picture, key, height, view, on_choose)
+    _place(_MARKUP, picture, key, height, view)
 
 
 def _place(
-    component: Any,
-    picture: Picture,
-    key: str,
-    height: int | None,
-    view: View | None,
-    on_choose: Callable[[Mapping[str, str]], None] | None = None,
+    component: Any, picture: Picture, key: str, height: int | None, view: View | None
 ) -> None:
-    name = f"{view.name}:{key}" if view else key
-
-    def chosen() -> None:
-        if on_choose and (told := st.session_state.get(name)):
-            on_choose(told["chosen"])
-
     component(
-        key=name,
+        key=f"{view.name}:{key}" if view else key,
         data={
             "key": key,
             "height": height,
             "view": view.name if view else None,
             "payload": json.loads(picture.sent()),
         },
-        on_chosen_change=chosen,
     )
 
 

@@ -99,7 +99,7 @@ def handle(
         text.say(number.label), number.low, number.high, value, number.step,
         key=number.name, help=text.say(number.help), scale=number.scale, play=play,
         unit=text.say(number.unit) if unit is None else unit, disabled=disabled, note=note,
-        view=view, on_change=lambda moved: write(view, {number.name: moved}),
+        view=view,
     )  # fmt: skip
 
 
@@ -115,10 +115,7 @@ def picture(
     if chart:
         live.chart(drawn, key=name, height=height or 300, view=view)
     else:
-        live.svg(
-            drawn, key=name, height=height, view=view,
-            on_choose=lambda chosen: write(view, chosen),
-        )  # fmt: skip
+        live.svg(drawn, key=name, height=height, view=view)
 
 
 def choice(
@@ -198,13 +195,14 @@ def _chosen_several(view: live.View, parameter: Several, key: str) -> None:
         write(view, {parameter.name: parameter.write(chosen)})
 
 
-def text_field(view: live.View, parameter: Parameter, value: str) -> None:
+def text_field(
+    view: live.View, parameter: Parameter, value: str, *, clears: Sequence[str] = ()
+) -> None:
     """A line of text that the pictures follow while it is typed."""
     assert isinstance(parameter, Text)
     live.text_field(
         text.say(parameter.label), value, key=parameter.name, longest=parameter.longest,
-        help=text.say(parameter.help), view=view,
-        on_change=lambda typed: write(view, {parameter.name: typed}),
+        help=text.say(parameter.help), view=view, clears=clears,
     )  # fmt: skip
 
 
@@ -246,9 +244,9 @@ class Sheet:
         """Any of a few options."""
         several(self.view, self.declared[name], self.values[name], **more)
 
-    def text_field(self, name: str) -> None:
-        """One line of text."""
-        text_field(self.view, self.declared[name], self.values[name])
+    def text_field(self, name: str, *, clears: Sequence[str] = ()) -> None:
+        """One line of text; the parameters in ``clears`` begin anew when it changes."""
+        text_field(self.view, self.declared[name], self.values[name], clears=clears)
 
     def number_choice(self, name: str, usual: Sequence[float], **more: Any) -> None:
         """One number, chosen from the usual ones."""
@@ -268,8 +266,8 @@ class Sheet:
         live.copy_link(self.view)
 
     def anchor(self) -> None:
-        """Tells the browser the state; last on the page."""
-        live.anchor(self.view, self.values)
+        """Tells the browser the state and hears of what moved there; last on the page."""
+        live.anchor(self.view, self.values, lambda moved: write(self.view, moved))
 
 
 def directions(*ways: tuple[str, Sequence[tuple[str, str]]]) -> None:

@@ -21,12 +21,18 @@ from tests.server import posviz
 VIEWS = {
     "playground, three pictures": (
         "/playground", "rope_theta", ["rotations", "attention", "extrapolation"]),
-    "sinusoidal, 2,048 x 256": (
-        "/sinusoidal?seq_len=2048&d_model=256", "base", ["table"]),
-    "RoPE matrix, 256 x 256": (
-        "/rope?part=matrix&head_dim=256", "query_position", ["matrix"]),
-    "ALiBi bias, 256 x 256": (
-        "/alibi?part=bias&seq_len=256", "head", ["bias"]),
+    "sinusoidal, 2,048 x 256": ("/sinusoidal?seq_len=2048&d_model=256", "base", ["table"]),
+    "RoPE matrix, 256 x 256": ("/rope?part=matrix&head_dim=256", "q_position", ["matrix"]),
+    "ALiBi bias, three of 256 x 256": (
+        "/alibi?part=bias&seq_len=256&num_heads=64", "head", ["maps"]),
+    "Transformer-XL, five of 128 x 256": (
+        "/transformer_xl?part=terms&q_len=128&memory=128", "u", ["maps"]),
+    "scaling, five methods, 128 pairs": (
+        "/scaling?rotary_dim=256&methods=linear,ntk,dynamic,yarn", "factor",
+        ["spectrum", "ratios"]),
+    "scaling, two maps of 128 x 512": (
+        "/scaling?part=angles&rotary_dim=256&methods=linear,ntk,dynamic,yarn", "factor",
+        ["maps", "shares"]),
 }  # fmt: skip
 
 
@@ -39,14 +45,16 @@ def main() -> None:
                 page = browser.new_page(viewport={"width": 1440, "height": 900})
                 page.goto(address + path)
                 for key in pictures:
-                    page.wait_for_selector(f'[data-key="{key}"] :is(svg, canvas)', state="attached")
+                    page.wait_for_selector(
+                        f'[data-key="{key}"] :is(.js-line, .pv-hand, canvas)', state="attached"
+                    )
                 page.wait_for_timeout(2500)
                 page.evaluate(PROBE, [f'[data-key="{key}"]' for key in pictures])
                 page.wait_for_timeout(300)
                 latency, answered = drag(page, handle)
                 found[name].append(latency)
                 page.close()
-                print(f"{name:28} {latency:6.1f} ms, {answered} of 40 answered")
+                print(f"{name:36} {latency:6.1f} ms, {answered} of 40 answered")
         browser.close()
     first, *rest = ((name, statistics.mean(times)) for name, times in found.items())
     for name, latency in rest:

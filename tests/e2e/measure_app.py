@@ -41,7 +41,7 @@ if __name__ == "__main__":
         page.picture(view, "fast", drawn["fast"])
         page.picture(view, "slow", drawn["slow"])
         st.write(f"streamlit {v['size']}")
-        live.anchor(view, v)
+        live.anchor(view, v, lambda moved: page.write(view, moved))
 
     fragment()
 else:

@@ -303,7 +303,7 @@ def test_switches_change_the_picture_and_the_link(tab: Visit) -> None:
 
 # What the parameters say of each wrong value is tested without a browser.
 WRONG = {
-    "head_dim=7": "head_dim must be even, because its dimensions rotate in pairs, got 7",
+    "head_dim=7": "head_dim must be even, because its dimensions come in pairs, got 7",
     "positon=5": "'positon' is not a parameter of this page",
     "position=%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E": "got '<img src=x onerror=alert(1)>'",
 }

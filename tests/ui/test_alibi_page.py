@@ -118,7 +118,10 @@ def test_slopes_and_how_many_differ_are_the_core_s(
     released = next(t for t in slots["slopes"]["figure"]["data"] if t["name"] == "released")
     np.testing.assert_allclose(numbers(released["y"]), slopes, rtol=1e-6)
     differ = np.sum(~np.isclose(slopes, alibi.paper_slopes(num_heads)))
-    assert f"{differ} of {num_heads} heads differ" in slots["slopes:head"]["markup"]
+    told = f"{differ} of {num_heads} heads differ{'s' * int(differ == 1)} from"
+    if num_heads == 1:
+        told = "<span>differs from" if differ else "<span>as in"
+    assert f"{told} the paper’s formula" in slots["slopes:head"]["markup"]
     assert slots["note:head"]["markup"] == f"slope {slopes[head - 1]:.4g}"
     assert slots["ladder"]["markup"].count("data-set=") == num_heads
 
@@ -209,6 +212,10 @@ def test_without_a_mask_the_shortcuts_mean_something_else(view: live.View) -> No
     assert f"off by up to {number(round(apart, 12))}." in caption
 
 
+def tokens(count: str) -> str:
+    return "1 token" if count == "1" else f"{count} tokens"
+
+
 @given(st.integers(1, 128), st.floats(1.0, 16.0), st.floats(10.0, 99.9), st.data())
 def test_windows_are_the_core_s(
     view: live.View, num_heads: int, bias_max: float, share: float, data: st.DataObject
@@ -221,8 +228,9 @@ def test_windows_are_the_core_s(
         number(math.ceil(-math.log1p(-kept / 100) / slope)) for kept in (50, 90, 99, share)
     )
     caption = slots["caption"]["markup"]
-    assert f"within {half} tokens, 90 % within {nearly}, 99 % within {most}." in caption
-    assert f"within {own} tokens" in slots["windows:head"]["markup"]
+    assert f"within {tokens(half)}, 90 % within {nearly}, 99 % within {most}." in caption
+    assert ("the steepest" in caption) == (num_heads > 1)
+    assert f"within {tokens(own)}<" in slots["windows:head"]["markup"]
     chosen = slots["weights"]["figure"]["data"][1]
     assert numbers(chosen["y"])[0] == pytest.approx(alibi.weights(slope, 0, 2048), rel=1e-6)
 

@@ -189,9 +189,9 @@ def test_the_caption_tells_the_core_s_numbers(doctor: live.View) -> None:
         error = float(off[pair] * distance)
         told = slots["caption"]["markup"]
         assert (
-            f"At a distance of {number(distance)} tokens pair {pair} is off by {number(error)} "
-            f"rad, {number(error / (2 * np.pi))} turns; of 64 pairs "
-            f"{int((off * distance > 0.1).sum())} are off"
+            f"At a distance of {number(distance)} token{'s' * (distance > 1)} pair {pair} is off "
+            f"by {number(error)} rad, {number(error / (2 * np.pi))} turns; "
+            f"{int((off * distance > 0.1).sum())} of 64 pairs by more than 0.1 rad."
         ) in told
         assert number(2 * np.pi / right[pair]) in slots["turns:head"]["markup"]
         assert number(2 * np.pi / wrong[pair]) in slots["turns:head"]["markup"]

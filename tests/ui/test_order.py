@@ -29,11 +29,13 @@ def view() -> live.View:
     return live._views["order"]
 
 
+# What a test of its own is about.
+INVISIBLE = dict.fromkeys(map(ord, "\u115f\u1160\u3164\uffa0\u2800\u034f\ufe0e\ufe0f"))
 texts = st.one_of(
     st.sampled_from(
         ["", "  ", "I", "我打他。", "the dog and the cat", "<b>&amp;\"'</b>", "a b " * 30]
     ),
-    st.text(max_size=120).filter(str.isprintable),
+    st.text(max_size=120).filter(str.isprintable).map(lambda text: text.translate(INVISIBLE)),
 )
 
 
@@ -214,10 +216,65 @@ def test_equal_words_are_remarked_on(view: live.View) -> None:
         assert (f"differ by {number(apart)}" in remark) == (encoding == "rope")
 
 
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("👨\u200d👩\u200d👧 fam", ["👨\u200d👩\u200d👧", "fam"]),
+        ("我\u3000打\u3000他", ["我", "打", "他"]),
+        ("\u200fשלום\u200e עולם", ["שלום", "עולם"]),
+        ("a\u200bb\xa0c", ["a", "b", "c"]),
+        ("می\u200cخواهم", ["می\u200cخواهم"]),
+        ("\u200da \ufeffa a\u2060", ["a", "a", "a"]),
+        ("❤\ufe0f \u3164 x", ["❤\ufe0f", "x"]),
+        ("🏴\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f x",
+         ["🏴\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f", "x"]),
+        ("\u200b\u200d\u200f\ufe0f\U000e0067", []),
+    ],
+    ids=ascii,
+)  # fmt: skip
+def test_what_is_invisible_is_no_token(view: live.View, text: str, tokens: list[str]) -> None:
+    values, problems = view.read({"text": text})
+    assert not problems
+    shown = re.findall(r'data-item="\d+".*?<bdi[^>]*>(.*?)</bdi>',
+                       content(view.draw(**values))["orders"]["markup"])  # fmt: skip
+    assert sorted(shown) == sorted(tokens)
+    assert values["order"] == core.exchanged(tokens)
+
+
+@pytest.mark.parametrize(
+    ("text", "order", "said"),
+    [
+        ("I", "0", "One word alone has no order"),
+        ("a a a", "0-1-2", "All words are equal"),
+        ("a a a", "2-1-0", "The sentence reads as written"),
+        ("a b a", "2-1-0", "Only equal words have changed places"),
+        ("a b a", "0-1-2", "The words stand as written: move one."),
+    ],
+)
+def test_a_sentence_that_reads_as_written_says_why(
+    view: live.View, text: str, order: str, said: str
+) -> None:
+    for encoding in ("none", "sinusoidal"):
+        values = view.follow({"text": text, "order": order, "encoding": encoding})
+        slots = content(view.draw(**values))
+        verdict = slots["verdict"]["markup"]
+        assert said in verdict
+        assert "is-still" in verdict
+        assert ("move one" in verdict) == (text == "a b a" and order == "0-1-2")
+        assert ("between equal words" in verdict) == (
+            order == "2-1-0" and not compared(values).is_rounding(compared(values).residual)
+        )
+        assert (text == "I") == (
+            "Drag the words" not in re.sub("<.*?>", "", slots["orders"]["markup"])
+        )
+
+
 def test_a_long_sentence_says_what_is_left_out_and_markup_is_text(view: live.View) -> None:
     slots = content(view.draw(**view.follow({"text": "a b c d e f g h i j k l m n"})))
     assert "first 12 tokens" in slots["verdict"]["markup"]
-    assert "2 more" in slots["verdict"]["markup"]
+    assert "2 more are left out" in slots["verdict"]["markup"]
+    one = content(view.draw(**view.follow({"text": "a b c d e f g h i j k l m"})))
+    assert "1 more is left out" in one["verdict"]["markup"]
     for slot in content(view.draw(**view.follow({"text": "<img onerror=x> \"'&"}))).values():
         assert "<img" not in slot["markup"]
 

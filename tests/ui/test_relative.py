@@ -70,7 +70,7 @@ def test_both_ends_of_every_handle_can_be_drawn(view: live.View, part: str) -> N
 
 
 WRONG = {"part": ["", "T5"], "max_relative_position": ["-1", "65"], "query": ["64"], "key": ["-1"],
-         "num_buckets": ["1", "129", "x"], "max_distance": ["1"], "relative_position": ["-289"],
+         "num_buckets": ["3", "129", "x"], "max_distance": ["1"], "relative_position": ["-289"],
          "head": ["0", "4"], "seq_len": ["127", "1e8"], "model": ["names-alibi-seed0"],
          "direction": ["left"], "bytes_per_number": ["8"]}  # fmt: skip
 
@@ -149,7 +149,9 @@ def test_the_bucket_told_and_its_formula_are_the_cores(
     exact = pictures.EXACT.value(n=n)
     last = max(-one.nearest for one in ranges.values())
     told = words(slots["caption"])
-    assert f"Distances below {exact} have a bucket each; the last one begins at {last}" in told
+    near = f"Distances below {exact} have a bucket each" if exact > 1 else "Distance 0 has a"
+    assert near in told
+    assert f"; the last one begins at {last}" in told
     unused = sorted(set(range(setting[0] if setting[2] else 0)) - set(ranges))
     assert (f"buckets from {n + 1} on: {n} stays unused" in told) == setting[2] == (n in unused)
     distance = abs(position) if setting[2] else max(-position, 0)
@@ -185,6 +187,25 @@ def test_t5s_last_bucket_begins_before_max_distance(
     told = words(slots["caption"])
     assert f"shared by everything from −{last} on" in told
     assert f"begins at {last}, not at max_distance 128" in told
+
+
+def test_distances_that_share_a_bucket_are_told_in_their_order(view: live.View) -> None:
+    slots = drawn(view, "buckets", direction="causal", num_buckets=36, relative_position=-24)
+    assert "shared by the 2 positions from −24 to −23." in words(slots["caption"])
+    slots = drawn(view, "buckets", relative_position=24)
+    assert re.search(r"shared by the \d positions from 23 to 31\.", words(slots["caption"]))
+
+
+@pytest.mark.parametrize(("direction", "fewest"), [("bidirectional", 4), ("causal", 2)])
+def test_the_fewest_buckets_are_those_that_the_handle_allows(
+    view: live.View, direction: str, fewest: int
+) -> None:
+    link = {"part": "buckets", "direction": direction}
+    values, problems = view.read(link | {"num_buckets": str(fewest)})
+    assert not problems
+    assert "notice" not in content(view.draw(**values))["ruler"]["markup"]
+    (problem,) = view.read(link | {"num_buckets": str(fewest - 1)})[1]
+    assert str(problem).startswith(f"num_buckets must be a whole number from {fewest} to 128, got")
 
 
 def test_where_float64_differs_is_told_and_marked(view: live.View) -> None:

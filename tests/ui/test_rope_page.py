@@ -246,7 +246,8 @@ def test_decay_is_told_as_it_is(page: live.View, peak: int, theta: float, size: 
     rises = int((np.diff(distance.rope_scores(inv_freq, 1025)) > 0).sum())
     assert f"rises at {rises:,} of 1,024 steps" in said["caption"]
     assert f"falls from {told(top, 2)} to" in said["caption"]
-    assert f"its largest score, {told(top, 2)}, exactly {peak:,} tokens back" in said["caption"]
+    back = "1 token" if peak == 1 else f"{peak:,} tokens"
+    assert f"its largest score, {told(top, 2)}, exactly {back} back" in said["caption"]
     found = re.search(r"q = k (.*?), aimed key (.*?)<", said["scores:head"])
     assert found
     at = [float(one.replace("−", "-")) for one in found.groups()]
@@ -318,7 +319,9 @@ def test_partial_rotary_tells_what_rotates_or_why_not(
     assert f">{turning} rotate" in said["dims"]
     still = told((size - turning) / math.sqrt(size), 2)
     assert f"{still} of {told(math.sqrt(size), 2)} never change" in said["floor:head"]
-    if truncated and not truncated % 2:
+    if turning == size:
+        assert f"All {size} dimensions rotate, as {size // 2} pair" in said["caption"]
+    elif truncated and not truncated % 2:
         assert f"The first {turning} of {size} dimensions rotate" in said["caption"]
     else:
         assert "rotary_dim must be" in said["caption"]

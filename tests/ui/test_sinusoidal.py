@@ -281,17 +281,35 @@ def test_past_training_says_what_the_core_says(
     waves = 2 * math.pi / sinusoidal.inv_freq(d_model, base, spacing)
     slow, pairs = int((waves > trained).sum()), d_model // 2
     head = slots["clocks:head"]["markup"]
+    several, s = ("1 pair", "s") if pairs == 1 else (f"{pairs} pairs", "s" if slow == 1 else "")
     if not slow:
-        assert f"all {pairs} pairs make a whole turn" in head
+        assert ("its only pair makes" if pairs == 1 else f"all {several} make") in head
     elif p >= trained:
-        assert f"{slow} of {pairs} pairs stand at angles never met" in head
+        assert f"{slow} of {several} stand{s} at angles never met" in head
     else:
-        assert f"{slow} of {pairs} pairs make no whole turn" in head
+        assert f"{slow} of {several} make{s} no whole turn" in head
     likeness = float(sinusoidal.likeness_to_trained(p, trained, d_model, base, spacing))
     told = f"row {number(p)}: {100 * likeness:.0f} % like its nearest trained row"
     assert told in slots["likeness:head"]["markup"]
-    assert ("no row of training is more than" in slots["caption"]["markup"]) == (p >= trained)
+    caption, alike = slots["caption"]["markup"], f"{100 * likeness:.0f}" == "100"
+    assert ("no row of training is more than" in caption) == (p >= trained and not alike)
+    assert ("is 100 % like it" in caption) == (p >= trained and alike)
+    assert ("drag position past" in caption) == (p < trained < 1024)
+    assert ("give the table more than" in caption) == (p < trained and trained >= 1024)
     assert ("pv-sinusoidal-unseen" in slots["table"]["markup"]) == (trained < 1024)
+
+
+@pytest.mark.parametrize(
+    ("trained", "said"),
+    [(16, "give the table more than 16 rows to look past it."),
+     (2048, "set Trained below 16 to look past it.")],
+)  # fmt: skip
+def test_what_to_move_to_leave_training_can_be_moved(
+    page: live.View, trained: int, said: str
+) -> None:
+    slots = drawn(page, part="beyond", seq_len=16, position=3,
+                  original_max_position_embeddings=trained)  # fmt: skip
+    assert said in slots["caption"]["markup"]
 
 
 def test_the_measured_loss_is_the_lab_s(page: live.View) -> None:

@@ -5,74 +5,117 @@
 // route /live/measure/NAME once the handles rest, and is dropped when they move again.
 
 const views = new Map();
+let current = null; // the view of the page that is open
 const here = (path) => new URL(path, document.baseURI).href;
 
+// What a page's state is, is said by its query. Streamlit has one (base); what moved since and is
+// not yet in it (moved) is newer. Both together are asked for; the answer says what they mean, with
+// every limit kept (shown). The anchor tells Streamlit of what has come to rest.
 class View {
   constructor(name) {
     this.name = name;
-    this.address = ""; // the state as links show it, without defaults
+    this.base = ""; // Streamlit's state, as links show it, without defaults
     this.moved = new Map(); // name -> value that Streamlit has not taken up yet
+    this.told = new Map(); // name -> value and number of the message that told Streamlit of it
+    this.messages = 0;
     this.moving = new Set(); // handles in motion
+    this.shown = ""; // the state that the pictures show
+    this.state = ""; // the same, or null while an answer is awaited
     this.slots = new Map(); // key -> function that draws a payload
     this.pictures = new Map(); // key -> picture in that place
     this.handles = new Map(); // name -> slider
-    this.busy = this.dirty = false;
+    this.busy = this.dirty = this.skipped = false;
     this.measures = false;
-    this.measured = { query: null, slots: {} }; // what the slow route said, and to which question
+    this.measured = { state: null, slots: {} }; // what the slow route said, and of which state
     this.measuring = null; // aborts the answer on its way
   }
 
-  // Streamlit's state counts, but for handles in motion, whose values are newer. The pictures of
-  // its run are then old too, so the view asks for its own.
-  adopt({ address, measures }) {
+  // Streamlit's state counts, but for values that it has not heard of.
+  adopt({ address, measures, message }) {
     this.measures = measures;
-    // Pictures of this run arrived before its address and may have given way to what was measured
-    // of the last one.
-    const overdrawn = address !== this.address && this.measured.query === this.query;
-    for (const name of this.moved.keys())
-      if (![...this.moving].some((handle) => handle.names.includes(name))) this.moved.delete(name);
-    const changed = address !== this.address;
-    this.address = address;
+    for (const [name, value] of this.moved) {
+      const told = this.told.get(name);
+      if (told?.value !== value || told.message > message || this.isMoving(name)) continue;
+      this.moved.delete(name);
+      this.told.delete(name);
+    }
+    // The pictures of this run came before its address: some were left aside for newer ones, some
+    // may have given way to what was measured of the last state.
+    const overdrawn = address !== this.base && this.measured.state !== null;
+    this.base = address;
+    if (this.moved.size || this.skipped || overdrawn) this.ask();
+    else {
+      this.shown = this.state = address;
+      for (const handle of this.handles.values()) handle.rest();
+      this.save();
+    }
+    this.skipped = false;
     this.measureSoon();
-    if (this.still && !overdrawn) return this.save();
-    if (changed) this.ask();
   }
 
+  isMoving(name) {
+    return [...this.moving].some(({ names }) => names.includes(name));
+  }
+
+  // Whether the pictures of Streamlit's run are the newest.
   get still() {
-    return !this.moving.size && !this.busy;
+    return !this.moving.size && !this.moved.size && !this.busy;
   }
 
   get query() {
-    const query = new URLSearchParams(this.address);
+    const query = new URLSearchParams(this.base);
     for (const [name, value] of this.moved) query.set(name, value);
     return query.toString();
   }
 
-  set(name, value) {
-    this.moved.set(name, String(value));
-    this.handles.get(name)?.follow?.(value);
+  set(...pairs) {
+    for (const [name, value] of pairs) {
+      this.moved.set(name, String(value));
+      this.handles.get(name)?.follow(value);
+    }
+    this.state = null;
     this.ask();
     this.measureSoon();
+  }
+
+  // Streamlit hears of what has come to rest, and answers with the number of the message. Each one
+  // says all that is not acknowledged yet: of two that follow quickly, Streamlit hears the last.
+  tell() {
+    const resting = [...this.moved].filter(([name]) => !this.isMoving(name));
+    if (resting.some(([name, value]) => this.told.get(name)?.value !== value)) {
+      const message = (this.messages += 1);
+      for (const [name, value] of resting) this.told.set(name, { value, message });
+      this.report?.({ values: Object.fromEntries(resting), message });
+    }
+    this.save();
+  }
+
+  // The page is left: what it did not say in time is forgotten.
+  leave() {
+    if (current === this) current = null;
+    this.moved.clear();
+    this.told.clear();
   }
 
   measureSoon() {
     if (!this.measures) return;
     clearTimeout(this.resting);
-    if (this.measured.query !== this.query) this.measuring?.abort();
+    if (this.measured.state !== this.state) this.measuring?.abort();
     this.resting = setTimeout(() => this.measure(), REST);
   }
 
   async measure() {
-    const { query } = this;
-    if (this.measured.query === query) return;
+    const { state } = this;
+    if (state === null) return this.measureSoon();
+    if (this.measured.state === state) return;
     this.measuring?.abort();
     const measuring = (this.measuring = new AbortController());
-    const measured = (this.measured = { query, slots: {} });
-    const forget = () => this.measured === measured && (measured.query = null);
+    const measured = (this.measured = { state, slots: {} });
+    const forget = () => this.measured === measured && (measured.state = null);
     measuring.signal.addEventListener("abort", forget);
     try {
       const { signal } = measuring;
-      const response = await fetch(here(`live/measure/${this.name}?${query}`), { signal });
+      const response = await fetch(here(`live/measure/${this.name}?${state}`), { signal });
       const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
       let text = "";
       for (let part; !(part = await reader.read()).done; ) {
@@ -81,7 +124,7 @@ class View {
         for (const line of lines) {
           const slots = JSON.parse(line) ?? {};
           Object.assign(measured.slots, slots);
-          if (this.query === query) this.draw(slots);
+          if (this.state === state) this.draw(slots);
         }
       }
     } catch {
@@ -94,9 +137,9 @@ class View {
     for (const one of this.pictures.values()) yield* one.known();
   }
 
-  // Pictures of the fast route; where the slow one has answered the same question, its own.
+  // Pictures of the fast route; where the slow one has measured the same state, its own.
   draw(slots) {
-    const better = this.measured.query === this.query ? this.measured.slots : {};
+    const better = this.state !== null && this.measured.state === this.state ? this.measured.slots : {};
     for (const [key, payload] of Object.entries(slots)) this.slots.get(key)?.(better[key] ?? payload);
   }
 
@@ -105,28 +148,33 @@ class View {
     if (this.busy) return;
     this.busy = true;
     this.dirty = false;
+    const { query } = this;
     let answer = null;
     try {
       const headers = { "X-Known": [...this.known()].join(",") };
-      const response = await fetch(here(`live/view/${this.name}?${this.query}`), { headers });
+      const response = await fetch(here(`live/view/${this.name}?${query}`), { headers });
       if (response.ok) answer = await response.json();
     } catch {
       // the server is away; Streamlit shows that it reconnects
     }
     this.busy = false;
-    if (this.dirty) this.ask(); // the server works on the newest value while this one is drawn
+    const isNewest = query === this.query;
+    if (this.dirty || !isNewest) this.ask(); // the server works on while this one is drawn
     if (!answer) return;
-    this.address = answer.address;
+    this.shown = answer.address;
+    if (isNewest) this.state = answer.address;
     this.draw(answer.slots);
     for (const [name, [value, high]] of Object.entries(answer.handles))
-      if (!this.moved.has(name)) this.handles.get(name)?.limit(value, high);
-    if (this.still) this.save();
+      if (!this.isMoving(name)) this.handles.get(name)?.limit(value, high);
+    this.save();
   }
 
+  // The address bar shows the state once nothing moves; another page's address is its own.
   save() {
+    if (current !== this || this.moving.size || this.busy) return;
     const { pathname, search, hash } = window.location;
     const kept = [...new URLSearchParams(search)].filter(([key]) => key.startsWith("embed"));
-    const query = new URLSearchParams([...new URLSearchParams(this.query), ...kept]).toString();
+    const query = new URLSearchParams([...new URLSearchParams(this.shown), ...kept]).toString();
     const wanted = query ? `?${query}` : "";
     if (wanted !== search) window.history.replaceState(window.history.state, "", pathname + wanted + hash);
   }
@@ -139,9 +187,12 @@ const viewOf = (name) => {
 
 // ---------------------------------------------------------------- anchor: the view's own state
 
-export function anchor({ data }) {
+export function anchor({ data, setTriggerValue }) {
   noteTheme();
-  viewOf(data.view).adopt(data);
+  const view = (current = viewOf(data.view));
+  view.report = (told) => setTriggerValue("moved", told);
+  view.adopt(data);
+  return () => view.leave();
 }
 
 // ---------------------------------------------------------------------------------- slider
@@ -197,7 +248,7 @@ export function slider(component) {
   let one = sliders.get(parent);
   if (!one) sliders.set(parent, (one = new Slider(parent)));
   one.update(component);
-  return () => one.stop();
+  return () => one.leave();
 }
 
 class Slider {
@@ -219,13 +270,11 @@ class Slider {
     this.listen();
   }
 
-  update({ data, setStateValue, setTriggerValue }) {
+  update({ data, setStateValue }) {
     const fresh = !this.data || data.value !== this.data.value || data.high !== this.data.high;
     this.data = data;
     this.names = [data.name];
-    // A trigger is told each time; a state only when it differs from the last one told.
-    const tell = data.view ? setTriggerValue : setStateValue;
-    this.report = (value) => tell("value", value);
+    this.report = (value) => setStateValue("value", value);
     this.scale = new Scale(data);
     this.view = data.view ? viewOf(data.view) : null;
     this.view?.handles.set(data.name, this);
@@ -251,8 +300,21 @@ class Slider {
       this.waiting = null; // Python has answered
       if (this.newer !== null) return this.send(this.newer);
     }
-    if (fresh && !this.held) this.show(data.value);
+    const newer = this.view?.moved.get(data.name);
+    if (!this.held && (this.view || fresh)) this.show(newer === undefined ? data.value : Number(newer));
     if (!this.timer) this.face();
+  }
+
+  // Streamlit's value counts.
+  rest() {
+    if (!this.held) this.limit(this.data.value, this.data.high);
+  }
+
+  // The page went on without it, or to another part: what it holds is told at once.
+  leave() {
+    this.stop();
+    this.settle();
+    if (this.view?.handles.get(this.data.name) === this) this.view.handles.delete(this.data.name);
   }
 
   // Another handle moved this one's end: it stops there, and shows it at once.
@@ -291,7 +353,7 @@ class Slider {
     this.complain("");
     if (value === this.value) return;
     this.show(value);
-    if (this.view) this.view.set(this.data.name, value);
+    if (this.view) this.view.set([this.data.name, value]);
     else this.send(value);
   }
 
@@ -309,18 +371,19 @@ class Slider {
     this.view?.moving.add(this);
   }
 
-  // Streamlit hears of the value once it rests: its run would compete with the next key press.
+  // After a key Streamlit hears of the value once the keys rest: its run would compete with the
+  // next press.
   release() {
     clearTimeout(this.settling);
     if (this.held) this.settling = setTimeout(() => this.settle(), 250);
   }
 
   settle() {
+    clearTimeout(this.settling);
+    if (!this.held) return;
     this.held = false;
-    if (!this.view) return;
-    this.view.moving.delete(this);
-    this.view.save();
-    if (this.value !== this.data.value) this.report(this.value);
+    this.view?.moving.delete(this);
+    this.view?.tell();
   }
 
   listen() {
@@ -330,7 +393,7 @@ class Slider {
       this.hold();
       this.move(this.scale.value(Number(range.value)));
     });
-    range.addEventListener("change", () => this.release());
+    range.addEventListener("change", () => this.settle()); // let go by mouse or finger
     range.addEventListener("keydown", (event) => {
       const steps = {
         ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 10, PageDown: -10,
@@ -367,7 +430,7 @@ class Slider {
     if (!allowed) return this.complain(this.data.words.allowed.replace("{got}", () => got));
     this.hold();
     this.move(value);
-    this.release();
+    this.settle();
   }
 
   complain(sentence) {
@@ -400,7 +463,7 @@ class Slider {
     clearInterval(this.timer);
     this.timer = 0;
     this.face();
-    this.release();
+    this.settle();
   }
 
   face() {
@@ -416,7 +479,7 @@ const pictures = new WeakMap();
 
 function picture(component, className, draw) {
   noteTheme();
-  const { parentElement: parent, data, setTriggerValue } = component;
+  const { parentElement: parent, data } = component;
   let one = pictures.get(parent);
   if (!one) {
     parent.insertAdjacentHTML("beforeend", `<div class="${className}"></div>`);
@@ -426,9 +489,6 @@ function picture(component, className, draw) {
     one.host.style.minHeight = data.height ? `${data.height}px` : "";
   }
   const view = data.view ? viewOf(data.view) : null;
-  // With what handles have not told yet: a choice may rest on it.
-  one.report = (chosen) =>
-    setTriggerValue("chosen", Object.fromEntries([...(view?.moved ?? []), ...new URLSearchParams(chosen)]));
   const update = (sent) => {
     const payload = complete(one, sent);
     if (!payload) return view?.ask(); // what it rests on was drawn over in the meantime
@@ -444,6 +504,7 @@ function picture(component, className, draw) {
   const own = { [data.key]: data.payload };
   if (!view) update(data.payload);
   else if (view.still || one.drawn === null || one.theme !== theme()) view.draw(own);
+  else view.skipped = true;
 }
 
 function known({ payload }) {
@@ -501,8 +562,8 @@ function listen(one) {
     if (saved) return save(saved.closest("figure").querySelector("canvas"));
     const chosen = event.target.closest("[data-set]")?.dataset.set;
     if (!chosen) return;
-    for (const pair of new URLSearchParams(chosen)) one.view?.set(...pair);
-    one.report(chosen);
+    one.view?.set(...new URLSearchParams(chosen));
+    one.view?.tell();
   });
   // Dragging within the picture. Its elements are replaced while one drags, the host is not.
   host.addEventListener("pointerdown", (event) => {
@@ -531,8 +592,8 @@ function listen(one) {
   const drop = () => {
     if (!one.drag) return;
     one.view?.moving.delete(one.drag);
-    if (one.drag.said) one.report(one.drag.said);
     one.drag = null;
+    one.view?.tell();
   };
   host.addEventListener("pointerup", drop);
   host.addEventListener("pointercancel", drop);
@@ -544,7 +605,7 @@ function dragTo(one, { clientX: x, clientY: y }) {
     const said = new URLSearchParams(pairs).toString();
     if (said === drag.said) return;
     drag.said = said;
-    for (const pair of pairs) view?.set(...pair);
+    view?.set(...pairs);
   };
   if (drag.item !== undefined) {
     const items = [...host.querySelectorAll("[data-item]")];
@@ -584,9 +645,9 @@ function moveItem(one, item, event) {
   const pair = [item.parentElement.dataset.order, reordered(items, from, to)];
   items[to][to > from ? "after" : "before"](item);
   item.focus();
-  one.view?.set(...pair);
+  one.view?.set(pair);
   clearTimeout(one.telling); // Streamlit hears of it once the keys rest
-  one.telling = setTimeout(() => one.report(new URLSearchParams([pair])), 250);
+  one.telling = setTimeout(() => one.view?.tell(), 250);
 }
 
 // ------------------------------------------------------------------------------- heat maps
@@ -696,7 +757,7 @@ const fields = new WeakMap();
 
 export function textField(component) {
   noteTheme();
-  const { parentElement: parent, data, setTriggerValue } = component;
+  const { parentElement: parent, data } = component;
   let one = fields.get(parent);
   if (!one) {
     parent.insertAdjacentHTML(
@@ -704,33 +765,40 @@ export function textField(component) {
       `<div class="pv-text"><label></label><input type="text" autocomplete="off" spellcheck="false"></div>`,
     );
     const [label, input] = parent.lastElementChild.children;
-    one = { label, input, settled: null, names: [data.name] };
+    one = { label, input, names: [data.name] };
     fields.set(parent, one);
     const settle = () => {
       clearTimeout(one.settling);
-      one.view.moving.delete(one);
-      if (input.value !== one.settled) one.report((one.settled = input.value));
-      one.view.save();
+      if (one.view.moving.delete(one)) one.view.tell();
     };
     input.addEventListener("input", (event) => {
       if (event.isComposing) return; // a word of Chinese or Japanese that is not chosen yet
       one.view.moving.add(one);
-      one.view.set(one.data.name, input.value);
+      const line = input.value.replace(/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/gu, " ");
+      one.view.set(...one.data.clears.map((name) => [name, ""]), [one.data.name, line]);
       clearTimeout(one.settling);
       one.settling = setTimeout(settle, 600);
     });
     input.addEventListener("compositionend", () => input.dispatchEvent(new InputEvent("input")));
     input.addEventListener("change", settle);
+    one.settle = settle;
+    one.follow = (text) => one.view.moving.has(one) || (input.value = text);
+    one.rest = () => one.follow(one.data.value);
+    one.limit = () => {};
   }
-  Object.assign(one, { data, view: viewOf(data.view), report: (value) => setTriggerValue("value", value) });
+  Object.assign(one, { data, view: viewOf(data.view) });
+  one.view.handles.set(data.name, one);
   const id = `pv-${data.name}`;
   one.input.id = one.label.htmlFor = id;
   one.label.textContent = data.label;
   one.label.title = data.help;
   one.input.setAttribute("aria-description", data.help);
   one.input.maxLength = data.longest;
-  if (!one.view.moving.has(one) && one.input.value !== data.value) one.input.value = data.value;
-  one.settled = data.value;
+  if (!one.view.moved.has(data.name)) one.rest();
+  return () => {
+    one.settle();
+    if (one.view.handles.get(data.name) === one) one.view.handles.delete(data.name);
+  };
 }
 
 // ------------------------------------------------------------------------------------ charts
@@ -922,8 +990,8 @@ export function copyLink({ parentElement: parent, data }) {
   button.textContent = data.label;
   button.addEventListener("click", async () => {
     const { origin, pathname } = window.location;
-    const { query } = viewOf(data.view);
-    const link = origin + pathname + (query && `?${query}`);
+    const { shown } = viewOf(data.view);
+    const link = origin + pathname + (shown && `?${shown}`);
     const copied = await navigator.clipboard?.writeText(link).then(() => true, () => false);
     button.textContent = copied ? data.done : data.failed;
     setTimeout(() => (button.textContent = data.label), 2500);
