@@ -16,7 +16,7 @@ run: $(VENV)/app  ## serve the app at http://localhost:8501 (PORT=... for anothe
 	$(BIN)/python -m streamlit run app.py --server.port $(PORT)
 
 test: $(VENV)/dev $(VENV)/chromium lint types  ## everything that guards a commit
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
+	$(BIN)/python -m pytest -n 2
 
 lint: $(VENV)/dev
 	$(BIN)/ruff check .

@@ -17,7 +17,7 @@ DRAGS = (
     ("Decay", "peak", 0.3, 1.0, "caption", "exactly 1,024 tokens back"),
     ("QK-norm", "spread", 0.7, 0.0, "caption", "can change places: largest difference"),
     ("Decoupled", "num_heads", 1.0, 0.0, "caption", "576 numbers instead of 256"),
-    ("Partial", "partial_rotary_factor", 0.4, 1.0, "caption", "The first 80 of 80"),
+    ("Partial", "partial_rotary_factor", 0.4, 1.0, "caption", "All 80 dimensions rotate"),
     ("Cache", "cached", 0.6, 1.0, "keys", "query at 15"),
 )
 
