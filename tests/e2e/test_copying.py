@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.conftest import NARROW, Visit, visit
+from tests.e2e.conftest import Visit, visit
 
 pytestmark = pytest.mark.e2e
 
@@ -59,14 +59,3 @@ def test_the_pictures_follow_a_drag_and_fit_the_screen(tab: Visit) -> None:
     page.mouse.up()
     assert page.evaluate("changes") >= 8
     expect(page.locator('[data-key="map"] .pv-cells')).to_be_attached(timeout=60000)
-
-
-def test_it_stacks_on_a_phone_without_sideways_scroll(browser: Browser, address: str) -> None:
-    for tab in visit(browser, address):
-        tab.page.set_viewport_size(NARROW)
-        page = opened(tab, "/copying?model=rope")
-        assert page.evaluate("document.documentElement.scrollWidth") <= NARROW["width"]
-        tops = [page.locator(f'[data-key="{key}"]').bounding_box() for key in ("curves", "map")]
-        assert tops[0]
-        assert tops[1]
-        assert tops[0]["y"] + tops[0]["height"] <= tops[1]["y"]

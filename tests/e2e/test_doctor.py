@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 
 from posviz.figures.style import number
 from posviz.hf_config import rope_frequencies
-from tests.e2e.conftest import NARROW, Visit
+from tests.e2e.conftest import Visit
 from tests.test_config_doctor import LLAMA
 
 pytestmark = pytest.mark.e2e
@@ -52,9 +52,3 @@ def test_a_text_is_typed_uploaded_and_linked(tab: Visit) -> None:
     expect(area).to_have_value(json.dumps(LLAMA))
     tab.page.get_by_text("attn_factor", exact=True).first.click()
     expect(tab.text("verdict")).to_contain_text("1 finding: attn_factor")
-
-
-def test_it_fits_a_dark_phone(dark_tab: Visit) -> None:
-    dark_tab.page.set_viewport_size(NARROW)
-    dark_tab.go("/doctor?start=exchanged", "verdict", "findings", "off")
-    dark_tab.fits()

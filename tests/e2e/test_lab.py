@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.conftest import NARROW, Visit, visit
+from tests.e2e.conftest import Visit, visit
 from tests.e2e.test_playground import WATCH, grip, query, track, typed
 
 pytestmark = pytest.mark.e2e
@@ -91,20 +91,3 @@ def test_one_click_trains_short_and_tests_long(tab: Visit) -> None:
     page.wait_for_function("location.search === ''")
     expect(typed(page, "factor")).to_have_value("8")
     expect(page.locator('[data-key="perplexity:head"]')).to_contain_text("NTK ×8: ")
-
-
-def test_a_phone_needs_no_sideways_scroll_and_keeps_the_handles(tab: Visit) -> None:
-    tab.page.set_viewport_size(NARROW)
-    page = open_lab(tab, "?model=alibi&beside=alibi-2")
-    wide = page.evaluate(
-        """() => [...document.querySelectorAll('.stMain *')].filter((node) => {
-          const box = node.getBoundingClientRect();
-          return box.width && box.right > innerWidth + 1 && !node.closest('svg, .modebar');
-        }).map((node) => node.className)"""
-    )
-    assert wide == []
-    page.locator('[data-key="readout"]').scroll_into_view_if_needed()
-    for name in HANDLES:
-        expect(track(page, name)).to_be_in_viewport()
-    enabled = [name for name in HANDLES if track(page, name).is_enabled()]
-    assert enabled == ["slope_multiplier"]

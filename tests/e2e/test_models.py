@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from tests.e2e.conftest import NARROW, Visit
+from tests.e2e.conftest import Visit
 
 pytestmark = pytest.mark.e2e
 
@@ -38,10 +38,3 @@ def test_choosing_leaves_the_list_where_it_is_and_changes_what_is_drawn(tab: Vis
     assert page.locator(".st-key-pv-models").evaluate("box => box.scrollTop") == before
     page.locator(".pv-models-row", has_text="t5-small").click()
     expect(tab.text("caption")).to_contain_text("bucket 31 of the decoder")
-
-
-def test_two_models_fit_a_dark_phone(dark_tab: Visit) -> None:
-    dark_tab.page.set_viewport_size(NARROW)
-    dark_tab.go("/models?model=gemma-3-4b-it&beside=Llama-4-Scout-17B-16E", "gallery", "spectrum")
-    expect(dark_tab.text("layers")).to_contain_text("sliding over 1,024, base 10,000")
-    dark_tab.fits()

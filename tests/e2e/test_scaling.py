@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from tests.e2e.conftest import NARROW, Visit
+from tests.e2e.conftest import Visit
 
 pytestmark = pytest.mark.e2e
 
@@ -49,12 +49,3 @@ def test_cache_and_units_follow_a_drag(tab: Visit) -> None:
     expect(tab.text("caption")).to_contain_text("Slows every pair 1 times")
     tab.drag("value", 1.0, 0.0, steps=6)
     expect(tab.text("caption")).to_contain_text("the slowest pair turns 8 × 64 = 512 times slower")
-
-
-def test_it_stacks_on_a_dark_phone_without_sideways_scroll(dark_tab: Visit) -> None:
-    dark_tab.page.set_viewport_size(NARROW)
-    for part, key in (("attention", "learned"), ("units", "knobs")):
-        dark_tab.go(f"/scaling?part={part}&pinned=yarn", key, "caption")
-        dark_tab.fits()
-        for handle in dark_tab.page.locator(".pv-slider label").all():
-            assert handle.evaluate("label => label.scrollWidth <= label.clientWidth")
