@@ -12,9 +12,10 @@ MATH = sorted((ROOT / "posviz").glob("*.py"))
 FIGURES = sorted((ROOT / "posviz" / "figures").rglob("*.py"))
 UI = sorted((ROOT / "posviz" / "ui").rglob("*.py"))
 MODELS = sorted((ROOT / "posviz" / "models").rglob("*.py"))
+VIEWS = sorted((ROOT / "posviz" / "views").rglob("*.py"))
 PAGES = sorted((ROOT / "pages").rglob("*.py"))
 APP = [path for path in [ROOT / "app.py"] if path.exists()]
-EVERYTHING = [*MATH, *FIGURES, *UI, *MODELS, *PAGES, *APP]
+EVERYTHING = [*MATH, *FIGURES, *UI, *MODELS, *VIEWS, *PAGES, *APP]
 MATH_MODULES = {f"posviz.{path.stem}" for path in MATH if path.stem != "__init__"}
 
 
@@ -104,6 +105,7 @@ def test_the_modules_are_where_the_rules_look():
     assert [path.name for path in APP] == ["app.py"]
     assert FIGURES
     assert UI
+    assert VIEWS
     assert PAGES
 
 
@@ -116,15 +118,24 @@ def test_math_imports_only_the_standard_library_numpy_and_math(path):
 
 
 def test_figures_know_neither_streamlit_nor_torch_nor_pages():
-    assert not offences(FIGURES, ["streamlit", "torch", "pages", "app", "posviz.ui"])
+    assert not offences(
+        FIGURES, ["streamlit", "torch", "pages", "app", "posviz.ui", "posviz.views"]
+    )
 
 
 def test_pages_compute_and_draw_nothing_themselves():
-    assert not offences(PAGES, ["numpy", "plotly", "torch"])
+    assert not offences([*VIEWS, *PAGES], ["numpy", "plotly", "torch"])
+
+
+def test_views_draw_no_widgets_and_what_pages_share_knows_no_view():
+    assert not offences(VIEWS, ["streamlit", "posviz.ui.page", "pages", "app"])
+    assert not offences(UI, ["posviz.views"])
 
 
 def test_models_know_no_user_interface():
-    assert not offences(MODELS, ["streamlit", "pages", "app", "posviz.ui", "posviz.figures"])
+    assert not offences(
+        MODELS, ["streamlit", "pages", "app", "posviz.ui", "posviz.figures", "posviz.views"]
+    )
 
 
 def test_nothing_imports_a_page_or_the_app():
@@ -132,7 +143,7 @@ def test_nothing_imports_a_page_or_the_app():
 
 
 def test_streamlit_appears_only_in_the_user_interface():
-    assert not offences([*MATH, *FIGURES, *MODELS], ["streamlit"])
+    assert not offences([*MATH, *FIGURES, *MODELS, *VIEWS], ["streamlit"])
 
 
 def test_torch_is_imported_at_top_level_only_by_models():

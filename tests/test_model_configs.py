@@ -41,7 +41,7 @@ FORMS = (presets.config, old_form, multimodal_form)
 
 
 def test_every_record_is_there_and_names_its_source():
-    assert len(presets.names()) == 83
+    assert len(presets.names()) == 84
     for name in presets.names():
         record = presets.record(name)
         assert record["source"]

@@ -240,6 +240,8 @@ def test_a_record_that_was_seen_in_a_public_file_links_to_it() -> None:
     for name in presets.names():
         links = presets.source_links(name)
         for _, address in links:
-            assert address.startswith(("https://github.com/", "https://arxiv.org/"))
+            assert address.startswith(
+                ("https://github.com/", "https://arxiv.org/", "https://huggingface.co/")
+            )
         if presets.is_verified(name) and name != "Qwen2-VL-7B-Instruct":  # a class in a package
             assert links

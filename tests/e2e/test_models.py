@@ -19,7 +19,7 @@ def test_the_gallery_follows_the_typing_and_the_handles_move_the_model(tab: Visi
     tab.drag("pair", 34 / 47, 1.0)
     expect(tab.text("facts")).to_contain_text("tokens a turn of pair 47")
     page.locator("#pv-find").press_sequentially("llama 3.1")
-    expect(tab.text("found")).to_contain_text("2 of 83 models")
+    expect(tab.text("found")).to_contain_text("2 of 84 models")
     page.locator(".pv-models-row", has_text="Llama-3.1-70B").click()
     expect(tab.text("title")).to_contain_text("Llama-3.1-70B")
     page.locator(".pv-models-beside").first.click()

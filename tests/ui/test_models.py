@@ -76,7 +76,7 @@ def test_every_view_can_be_drawn_and_linked(models: live.View, data: st.DataObje
 BESIDE = ("nothing", "gemma-4-e2b", "bloom (176B)", "t5-base", "gpt2", WITHOUT_LISTS)
 
 
-@pytest.mark.parametrize("number", range(83))
+@pytest.mark.parametrize("number", range(84))
 def test_every_model_can_be_shown_to_its_ends(models: live.View, number: int) -> None:
     name, beside = presets.names()[number], BESIDE[number % len(BESIDE)]
     for seq_len in ("1", "16777216"):
@@ -301,7 +301,7 @@ def test_the_gallery_shows_what_is_found_and_each_line_sets_its_model(models: li
     assert shown_names(drawn(models, find="")) == list(presets.names())
     yarn = drawn(models, find="yarn", encoding="rope", method="yarn")
     assert shown_names(yarn) == list(presets.search("yarn", "rope", "yarn"))
-    assert f"{len(shown_names(yarn))} of 83 models" in yarn["found"]["markup"]
+    assert f"{len(shown_names(yarn))} of 84 models" in yarn["found"]["markup"]
     nothing = drawn(models, find="<b>none</b>")
     assert shown_names(nothing) == []
     assert "“&lt;b&gt;none&lt;/b&gt;”" in nothing["found"]["markup"]
@@ -326,7 +326,7 @@ def test_a_model_s_links_lead_to_views_that_know_it(
             assert asked == {"model" if page == "scaling" else "start": name}
 
 
-@pytest.mark.parametrize(("page", "linked"), [("scaling", 50), ("doctor", 83)])
+@pytest.mark.parametrize(("page", "linked"), [("scaling", 50), ("doctor", 84)])
 def test_a_page_takes_every_model_that_is_linked_to_it(
     models: live.View, page: str, linked: int
 ) -> None:
