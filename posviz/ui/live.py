@@ -289,7 +289,8 @@ def _component(function: str) -> Any:
     Inline code is sent again with each update, so it only names the module; the hash in the
     address lets browsers keep it until it changes.
     """
-    version = hashlib.sha256((_STATIC / "live.js").read_bytes()).hexdigest()[:12]
+    scripts = b"".join(path.read_bytes() for path in sorted(_STATIC.glob("*.js")))
+    version = hashlib.sha256(scripts).hexdigest()[:12]
     path = f"live/static/live.js?{version}"
     code = (
         f'const module = () => import(new URL("{path}", document.baseURI));\n'

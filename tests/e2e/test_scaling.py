@@ -10,6 +10,15 @@ from tests.e2e.conftest import Visit
 pytestmark = pytest.mark.e2e
 
 
+def file_of(tab: Visit, picture: str, kind: str) -> bytes:
+    """What the button of a drawing saves."""
+    tab.text(picture).hover()
+    with tab.page.expect_download() as download:
+        tab.text(picture).locator("xpath=..").get_by_role("button", name=kind).click()
+    assert download.value.suggested_filename == f"{picture}.{kind.lower()}"
+    return download.value.path().read_bytes()
+
+
 def test_spectrum_and_angles_follow_a_drag(tab: Visit) -> None:
     page = tab.go("/scaling", "spectrum", "ratios", "ramps", "table", "strip")
     expect(tab.text("caption")).to_contain_text("keeps 29 of 64 pairs, stretches 29")
@@ -31,6 +40,11 @@ def test_spectrum_and_angles_follow_a_drag(tab: Visit) -> None:
         assert box["y"] + box["height"] <= 900, key
     tab.go("/scaling?part=angles&pinned=ntk", "maps", "shares")
     expect(tab.text("maps")).to_contain_text("NTK: 28 pairs leave")
+    saved = {kind: file_of(tab, "maps", kind) for kind in ("SVG", "PNG")}
+    svg = saved["SVG"].decode()
+    assert all(part in svg for part in ("Angles needed", "NTK: 28 pairs leave", "data:image/png"))
+    assert saved["PNG"].startswith(b"\x89PNG")
+    assert int.from_bytes(saved["PNG"][16:20], "big") >= 1600  # pixels across
     tab.drag("seq_len", 0.72, 0.0, steps=6)
     expect(tab.text("maps")).to_contain_text("NTK: 0 pairs leave")
 

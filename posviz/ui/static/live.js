@@ -537,7 +537,32 @@ export function markup(component) {
     if (item) host.querySelector(`[data-item="${item}"]`)?.focus();
     sayCell(one);
     if (!one.listening) listen(one);
+    one.saving ??= offerFiles(one);
+    one.saving.hidden = !host.querySelector(PICTURED);
   });
+}
+
+// What makes a drawing a picture that one wants to have, and no sentence.
+const PICTURED = 'canvas, svg[role="img"], div[role="img"], .pv-clocks';
+
+// Two buttons that save the drawing as a file, its heading above it.
+function offerFiles(one) {
+  const { host } = one;
+  host.insertAdjacentHTML("afterend", '<p class="pv-save"></p>');
+  host.parentElement.classList.add("pv-place");
+  const place = host.nextElementSibling;
+  for (const kind of ["svg", "png"]) {
+    const button = document.createElement("button");
+    Object.assign(button, { type: "button", textContent: kind.toUpperCase() });
+    button.addEventListener("click", async () => {
+      const { save } = await import(`./still.js${new URL(import.meta.url).search}`);
+      const key = host.dataset.key;
+      const heading = one.view?.pictures.get(`${key}:head`)?.host;
+      save(heading?.isConnected ? [heading, host] : [host], kind, key.replaceAll(":", "_"));
+    });
+    place.append(button);
+  }
+  return place;
 }
 
 function listen(one) {
@@ -558,8 +583,6 @@ function listen(one) {
     next?.click();
   });
   host.addEventListener("click", (event) => {
-    const saved = event.target.closest(".pv-heat-save");
-    if (saved) return save(saved.closest("figure").querySelector("canvas"));
     const chosen = event.target.closest("[data-set]")?.dataset.set;
     if (!chosen) return;
     one.view?.set(...new URLSearchParams(chosen));
@@ -673,23 +696,6 @@ function paint(canvas, { rasters }, painted) {
   canvas.getContext("2d").putImageData(image, 0, 0);
   canvas.dataset.shown = shown;
   canvas.told = raster;
-}
-
-// The cells as a PNG, each so large that the shorter side has 1,024 pixels or more.
-function save(canvas) {
-  const { width, height } = canvas;
-  const size = Math.max(1, Math.ceil(1024 / Math.min(width, height)));
-  const large = new OffscreenCanvas(width * size, height * size);
-  const context = large.getContext("2d");
-  context.imageSmoothingEnabled = false;
-  context.drawImage(canvas, 0, 0, large.width, large.height);
-  large.convertToBlob().then((blob) => {
-    const link = Object.assign(document.createElement("a"), {
-      href: URL.createObjectURL(blob), download: `${canvas.dataset.raster}.png`,
-    });
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
-  });
 }
 
 const palettes = new Map();
