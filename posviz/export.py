@@ -4,12 +4,15 @@ Everything gives the frequencies of :meth:`Setting.frequencies` again, or says i
 the target cannot.
 
 Source: transformers 5.24.0, ``modeling_rope_utils.py`` (keys of each type, and what is validated);
-ggml-org/llama.cpp, ``common/arg.cpp``, ``src/llama-context.cpp`` and ``gguf-py/gguf/constants.py``.
+ggml-org/llama.cpp, ``common/arg.cpp``, ``src/llama-context.cpp`` and ``gguf-py/gguf/constants.py``;
+https://docs.vllm.ai/en/stable/features/context_extension/.
 """
 
 from __future__ import annotations
 
+import json
 import math
+import shlex
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -74,6 +77,10 @@ OWN_FACTOR = (
     "llama.cpp computes YaRN's factor on cos and sin itself, {own} here, unless the GGUF file says "
     "otherwise (rope.scaling.yarn_log_multiplier, rope.scaling.attn_factor): attention_factor must "
     "be that, got {got}"
+)
+VLLM_IS_STATIC = (
+    "vLLM has no dynamic NTK that grows: its dynamic takes the base of {longest} tokens at every "
+    "length; write static NTK as a rope_theta instead"
 )
 ENDS_FIRST = (
     "llama.cpp makes a step of a ramp that ends before it begins, as here where every pair turns "
@@ -229,6 +236,25 @@ def _share(rotary_dim: int, head_dim: int) -> float:
     while int(head_dim * share) < rotary_dim:  # 200 * (58 / 200) is 57.99...
         share = math.nextafter(share, 1.0)
     return share
+
+
+# vLLM.
+
+
+def vllm_command(setting: Setting, model: str = "MODEL") -> str:
+    """The command that serves ``model`` with the setting over its own config.
+
+    Raises:
+        InvalidParameterError: If vLLM does otherwise than Hugging Face (dynamic NTK), or has no
+            such method.
+    """
+    scaling = setting.scaling
+    if isinstance(scaling, DynamicNtk):
+        longest = round(scaling.factor * scaling.max_position_embeddings)
+        raise InvalidParameterError(VLLM_IS_STATIC, longest=f"{longest:,}")
+    own = {"rope_parameters": hf_config(setting)["rope_parameters"]}
+    command = ["vllm", "serve", model, "--hf-overrides", json.dumps(own), "--max-model-len"]
+    return shlex.join([*command, str(_context(setting))])
 
 
 # llama.cpp.
@@ -482,7 +508,7 @@ def _wrapped(name: str, numbers: tuple[float, ...]) -> str:
 
 COLUMNS = (
     "pair", "dims", "inv_freq", "wavelength", "inv_freq_scaled", "wavelength_scaled", "ratio",
-    "kind", "turns_in_training",
+    "kind", "turns_in_training", "attention_factor",
 )  # fmt: skip
 
 
@@ -492,8 +518,8 @@ def spectrum_csv(setting: Setting, seq_len: int | None = None, layout: Layout = 
     Columns, in :data:`COLUMNS`: the pair; its two dimensions, separated by a space; radians per
     token and tokens per turn as trained, and both scaled; how many times slower it is; whether it
     is kept, blended or stretched (:class:`posviz.rope_scaling.Effect`); its turns within the
-    trained context before scaling. Numbers are written so that float64 reads them back; ``inf``
-    for a pair that stands still.
+    trained context before scaling; the factor on cos and sin, the same for all. Numbers are written
+    so that float64 reads them back; ``inf`` for a pair that stands still.
 
     Args:
         setting: What is exported.
@@ -502,7 +528,7 @@ def spectrum_csv(setting: Setting, seq_len: int | None = None, layout: Layout = 
     """
     rope = setting.rope
     found = effect(setting.scaling, rope, seq_len)
-    scaled, _ = setting.frequencies(seq_len)
+    scaled, attention_factor = setting.frequencies(seq_len)
     first, second = (
         list(range(rope.rotary_dim))[dims]
         for dims in rope_module.pair_slices(rope.rotary_dim, layout)
@@ -517,6 +543,7 @@ def spectrum_csv(setting: Setting, seq_len: int | None = None, layout: Layout = 
         found.ratio.tolist(),
         found.kind.tolist(),
         rope_module.turns(rope.inv_freq, setting.trained).tolist(),
+        [attention_factor] * len(scaled),
         strict=True,
     )
     return "\n".join([",".join(COLUMNS), *(",".join(map(str, row)) for row in rows), ""])

@@ -160,6 +160,14 @@ class Attended:
         return key, float(self.weights[query, key])
 
 
+def projections(d_model: int, seed: int = 0) -> tuple[Floats, Floats, Floats]:
+    """Random W_q, W_k, W_v of one head: ``(d_model, d_model)`` each, of variance 1 / d_model."""
+    width = params.whole("d_model", d_model, 1)
+    rng = np.random.default_rng(params.whole("seed", seed, 0))
+    w_q, w_k, w_v = rng.standard_normal((3, width, width)) / math.sqrt(width)
+    return w_q, w_k, w_v
+
+
 def attend(x: ArrayLike, encoding: str, weight: float = 1.0, seed: int = 0) -> Attended:
     """One random self-attention head over the vectors ``x``, with one way to tell the order.
 
@@ -177,8 +185,7 @@ def attend(x: ArrayLike, encoding: str, weight: float = 1.0, seed: int = 0) -> A
     count, d_model = vectors.shape
     params.even("d_model", d_model)
     arrays.check_count("tokens and tokens", count, count)
-    rng = np.random.default_rng(params.whole("seed", seed, 0))
-    w_q, w_k, w_v = rng.standard_normal((3, d_model, d_model)) / math.sqrt(d_model)
+    w_q, w_k, w_v = projections(d_model, seed)
     if encoding == "sinusoidal":
         vectors = vectors + weight * sinusoidal.table(count, d_model)
     q, k, v = vectors @ w_q, vectors @ w_k, vectors @ w_v

@@ -7,25 +7,32 @@ the model's dtype, because bfloat16 has 8 significant bits: 257 becomes 256 (Hug
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from posviz import params
+from posviz import arrays, params
 from posviz.rope import LAYOUTS, Layout, pair_slices, turn
 
+Floats = NDArray[np.float64]
 Dtype = Literal["float64", "float32", "bfloat16", "float16"]
 DTYPES: tuple[Dtype, ...] = ("float64", "float32", "bfloat16", "float16")
 
 SIGNIFICANT_BITS: dict[Dtype, int] = {"float64": 53, "float32": 24, "bfloat16": 8, "float16": 11}
 """Bits of the significand, the leading 1 included."""
 
+LARGEST_EXPONENT: dict[Dtype, int] = {
+    "float64": 1023, "float32": 127, "bfloat16": 127, "float16": 15,
+}  # fmt: skip
+"""Power of two of the largest numbers."""
+
 LONGEST = 1 << 22
 """Tokens up to which colliding positions are listed."""
 
 
-def bfloat16(x: ArrayLike) -> NDArray[np.float64]:
+def bfloat16(x: ArrayLike) -> Floats:
     """``x`` as bfloat16 holds it: the upper 16 bits of its float32, rounded to nearest even.
 
     float64 numbers of the shape of ``x``. Like torch, it rounds to float32 first.
@@ -33,7 +40,7 @@ def bfloat16(x: ArrayLike) -> NDArray[np.float64]:
     return rounded("bfloat16", x)
 
 
-def rounded(dtype: Dtype, x: ArrayLike) -> NDArray[np.float64]:
+def rounded(dtype: Dtype, x: ArrayLike) -> Floats:
     """``x`` as ``dtype`` holds it, in float64 numbers of the shape of ``x``.
 
     Raises:
@@ -73,16 +80,121 @@ def colliding_positions(dtype: Dtype, seq_len: int) -> NDArray[np.intp]:
     return np.flatnonzero(size[group] > 1)
 
 
-def angles(dtype: Dtype, positions: ArrayLike, inv_freq: ArrayLike) -> NDArray[np.float64]:
+def last_position(dtype: Dtype) -> int:
+    """The last position that ``dtype`` holds at all, exactly or not: 65,519 in float16.
+
+    From there on rounding leads past its largest number, to infinity.
+    """
+    params.one_of("dtype", dtype, DTYPES)
+    bits, exponent = SIGNIFICANT_BITS[dtype], LARGEST_EXPONENT[dtype]
+    return ((1 << (bits + 1)) - 1 << (exponent - bits)) - 1
+
+
+def spacing(dtype: Dtype, position: int) -> int:
+    """Tokens from the number that ``dtype`` holds for ``position`` to the next whole one it has.
+
+    1 up to :func:`last_exact_position`, then twice as many from each power of two on.
+    """
+    held = int(_held_position(dtype, position))
+    return 1 << max(held.bit_length() - SIGNIFICANT_BITS[dtype], 0)
+
+
+def sharing(dtype: Dtype, position: int) -> tuple[int, int]:
+    """First and last position that ``dtype`` rounds to the same number as ``position``.
+
+    Ties go to the even number, so it has a position more than its odd neighbours.
+    """
+    held = int(_held_position(dtype, position))
+    bits = SIGNIFICANT_BITS[dtype]
+    above = 1 << max(held.bit_length() - bits, 0)
+    below = 1 << max((held - 1).bit_length() - bits, 0) if held else 1  # less below a power of two
+    is_even = held // above % 2 == 0
+    first, last = held - below // 2, held + above // 2
+    if above > 1 and not is_even:
+        last -= 1
+    if below > 1 and held // below % 2:
+        first += 1
+    return first, min(last, last_position(dtype))
+
+
+def distinct_positions(dtype: Dtype, seq_len: int) -> int:
+    """How many different numbers ``dtype`` holds for the positions below ``seq_len``."""
+    last = int(_held_position(dtype, params.whole("seq_len", seq_len, 1) - 1))
+    bits, octave = SIGNIFICANT_BITS[dtype], last.bit_length() - 1
+    if octave < bits:
+        return last + 1
+    within = last - (1 << octave) >> octave - bits + 1
+    return (1 << bits) + (octave - bits << bits - 1) + within + 1
+
+
+def _held_position(dtype: Dtype, position: int) -> float:
+    return float(rounded(dtype, params.whole("position", position, 0)))
+
+
+@dataclass(frozen=True)
+class Casts:
+    """What each step from a position to its cosine is held in.
+
+    Attributes:
+        positions: Dtype of the positions.
+        inv_freq: Dtype of the frequencies.
+        angles: Dtype of position x inv_freq.
+        tables: Dtype of the cosine.
+    """
+
+    positions: Dtype = "float32"
+    inv_freq: Dtype = "float32"
+    angles: Dtype = "float32"
+    tables: Dtype = "float32"
+
+    def __post_init__(self) -> None:
+        for dtype in (self.positions, self.inv_freq, self.angles, self.tables):
+            params.one_of("dtype", dtype, DTYPES)
+
+
+EXACT = Casts("float64", "float64", "float64", "float64")
+"""No rounding that matters."""
+
+
+def cast_angles(casts: Casts, positions: ArrayLike, inv_freq: ArrayLike) -> Floats:
+    """Position x inv_freq, rounded as ``casts`` says, ``(*positions.shape, pairs)``, radians."""
+    frequencies = rounded(casts.inv_freq, params.per_pair("inv_freq", inv_freq))
+    held = rounded(casts.positions, params.numbers("positions", positions))
+    with np.errstate(over="ignore"):
+        return rounded(casts.angles, held[..., None] * frequencies)
+
+
+def cast_cosines(casts: Casts, positions: ArrayLike, inv_freq: ArrayLike) -> Floats:
+    """Cosine of :func:`cast_angles`, held in ``casts.tables``, of the same shape.
+
+    The function itself is exact; that of a library errs by about one last place of float32 more.
+    """
+    return rounded(casts.tables, np.cos(cast_angles(casts, positions, inv_freq)))
+
+
+def worst_cosine_errors(casts: Casts, inv_freq: float, seq_lens: ArrayLike) -> Floats:
+    """Largest error of one pair's cosine over the positions below each of ``seq_lens``.
+
+    Args:
+        casts: What the steps are held in.
+        inv_freq: Frequency of the pair, radians per token.
+        seq_lens: Lengths in tokens, ascending, from 1 to :data:`LONGEST`.
+    """
+    lengths = arrays.whole_numbers("seq_lens", seq_lens, 1, LONGEST)
+    positions = np.arange(int(lengths.max()))
+    errors = np.abs(
+        cast_cosines(casts, positions, [inv_freq]) - np.cos(positions[:, None] * inv_freq)
+    )
+    return np.asarray(np.maximum.accumulate(errors[:, 0])[lengths - 1])
+
+
+def angles(dtype: Dtype, positions: ArrayLike, inv_freq: ArrayLike) -> Floats:
     """Position x inv_freq with positions, frequencies and products held in ``dtype``.
 
     Shape ``(*positions.shape, rotary_dim // 2)``, radians. References use float32. In bfloat16, the
     error of early code, neighbouring positions far out share their angles.
     """
-    frequencies = rounded(dtype, params.per_pair("inv_freq", inv_freq))
-    held = rounded(dtype, params.numbers("positions", positions))
-    with np.errstate(over="ignore"):
-        return rounded(dtype, held[..., None] * frequencies)
+    return cast_angles(Casts(dtype, dtype, dtype), positions, inv_freq)
 
 
 def cos_sin(
@@ -92,7 +204,7 @@ def cos_sin(
     attention_factor: float = 1.0,
     *,
     angle_dtype: Dtype = "float32",
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[Floats, Floats]:
     """Cos and sin of every angle as a model of ``dtype`` gets them, ``(..., rotary_dim // 2)``.
 
     As in Hugging Face: angles, cos, sin and their product with ``attention_factor`` in
@@ -117,7 +229,7 @@ def rotate_in(
     *,
     attention_factor: float = 1.0,
     angle_dtype: Dtype = "float32",
-) -> NDArray[np.float64]:
+) -> Floats:
     """``x`` rotated as a model of ``dtype`` does it, every operation rounded to ``dtype``.
 
     Args:
@@ -144,10 +256,48 @@ def rotate_in(
     first, second = pair_slices(2 * cos.shape[-1], layout)
     a, b = vectors[..., first], vectors[..., second]
 
-    def times(left: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float64]:
+    def times(left: Floats, right: Floats) -> Floats:
         return rounded(dtype, left * right)
 
     with np.errstate(over="ignore"):
         rotated[..., first] = rounded(dtype, times(a, cos) + times(-b, sin))
         rotated[..., second] = rounded(dtype, times(b, cos) + times(a, sin))
     return rotated
+
+
+def relative_scores(
+    dtype: Dtype,
+    q: ArrayLike,
+    k: ArrayLike,
+    positions: ArrayLike,
+    distances: ArrayLike,
+    inv_freq: ArrayLike,
+    *,
+    angle_dtype: Dtype = "float32",
+) -> Floats:
+    """Score of one query with one key behind it, at every position and distance.
+
+    In float64 it is the same at every position: RoPE knows the distance alone.
+
+    Args:
+        dtype: What vectors, cos and sin are held in; products are summed in float64.
+        q: Query ``(head_dim,)``.
+        k: Key ``(head_dim,)``.
+        positions: Of the query, whole numbers ``(n,)``.
+        distances: How far behind it the key stands, whole numbers ``(m,)``; a key may stand before
+            position 0.
+        inv_freq: Frequency of each pair, ``(rotary_dim // 2,)``.
+        angle_dtype: See :func:`rotate_in`.
+
+    Returns:
+        ``(n, m)``, not divided by the root of ``head_dim``.
+    """
+    stands = arrays.whole_numbers("positions", positions, 0, LONGEST)
+    behind = arrays.whole_numbers("distances", distances, 0, LONGEST)
+    places, index = np.unique(stands[:, None] - behind, return_inverse=True)
+    queries, keys = (
+        rotate_in(dtype, params.numbers(name, vector)[None], at, inv_freq, angle_dtype=angle_dtype)
+        for name, vector, at in (("q", q, stands), ("k", k, places))
+    )
+    rows = np.arange(len(stands))[:, None]
+    return np.asarray((queries @ keys.T)[rows, index.reshape(len(stands), len(behind))])

@@ -428,10 +428,20 @@ def _terms(record: dict[str, Any]) -> list[str]:
         ("mla", "qk_rope_head_dim" in record),
         ("mrope", "mrope_section" in rope),
         ("partial", "partial_rotary_factor" in record),
+        ("mixed", is_mixed(record["name"])),
     ):
         if holds:
             terms.append(term)
     return terms
+
+
+@cache
+def is_mixed(name: str) -> bool:
+    """Whether its layers differ in what they do with positions; False where that is not known."""
+    try:
+        return len(set(layers(name))) > 1
+    except InvalidParameterError:
+        return False
 
 
 def _is_number_of(value: float, unit: str, record: dict[str, Any]) -> bool:

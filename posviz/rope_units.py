@@ -32,7 +32,8 @@ Form = Literal["factor", "reciprocal", "base"]
 
 NOT_THE_CONTEXT = (
     "alpha {alpha} reads {times} times the trained context: only the slowest pair is slowed "
-    "{alpha} times, and pair {pair}, the first that meets unseen angles, {times} times"
+    "{alpha} times, and pair {pair}, the first that meets unseen angles, {times} times. To read "
+    "{alpha} times as much, take alpha {needed}"
 )
 STACKED = (
     "{first} and {second} multiply: the slowest pair turns {one} × {two} = {total} times slower"
@@ -278,15 +279,15 @@ def alpha_for(rope: RoPE, trained: int, usable: float) -> float:
 
 
 def alpha_note(alpha: float, rope: RoPE, trained: int) -> Note:
-    """What ``alpha`` reads of the trained context, as a sentence."""
+    """What ``alpha`` reads of the trained context, and what would read that much, as a sentence."""
     alpha = params.real("alpha", alpha, 1.0)
     first = extrapolation.first_never_completed(rope, trained)
     times = effect(Ntk(alpha), rope).ratio[first]
-    return Note(
-        "alpha",
-        NOT_THE_CONTEXT,
-        {"alpha": params.shown(round(alpha, 2)), "times": f"{times:.2f}", "pair": first},
-    )
+    last = rope.rotary_dim // 2 - 1  # pair i is slowed alpha ** (i / last) times
+    needed = f"{alpha ** (last / first):,.3g}" if first else "∞"
+    shown = params.shown(round(alpha, 2))
+    values = {"alpha": shown, "times": f"{times:.2f}", "pair": first, "needed": needed}
+    return Note("alpha", NOT_THE_CONTEXT, values)
 
 
 @dataclass(frozen=True, eq=False)

@@ -170,6 +170,102 @@ def test_colliding_positions_are_those_that_share_a_number():
     assert colliding.tolist() == expected
 
 
+@pytest.mark.parametrize(("dtype", "count"), [("bfloat16", 40_000), ("float16", 65_520)])
+def test_spacing_and_company_are_what_counting_finds(dtype, count):
+    held = precision.rounded(dtype, np.arange(count))
+    numbers, first, size = np.unique(held, return_index=True, return_counts=True)
+    spans = dict(zip(numbers, zip(first, first + size - 1, strict=True), strict=True))
+    ahead = dict(zip(numbers[:-1], np.diff(numbers), strict=True))
+    inner = [at for at in range(0, count, 7) if held[at] < numbers[-1]]
+    for at in {*inner, 255, 256, 257, 258, 259, 511, 512, 513, 2047, 2048, 2049, 15_962}:
+        assert precision.sharing(dtype, at) == spans[held[at]]
+        assert precision.spacing(dtype, at) == ahead[held[at]]
+    for length in range(1, count, 997):
+        assert precision.distinct_positions(dtype, length) == len(np.unique(held[:length]))
+
+
+def test_float32_gives_out_after_16_million():
+    assert precision.distinct_positions("float32", 2**24 + 1) == 2**24 + 1
+    assert precision.distinct_positions("float32", 2**24 + 2) == 2**24 + 1
+    assert precision.sharing("float32", 2**24 + 1) == (2**24, 2**24 + 1)
+    assert precision.spacing("float32", 2**24 - 1) == 1
+    assert precision.spacing("float32", 2**24) == 2
+
+
+def test_float16_ends_where_numpys_does():
+    last = precision.last_position("float16")
+    assert last == 65_519
+    assert np.float16(last) == 65_504 == np.finfo(np.float16).max
+    with np.errstate(over="ignore"):
+        assert np.isinf(np.float16(last + 1))
+    assert precision.sharing("float16", last) == (65_488 + 1, last)
+    for ask in (precision.spacing, precision.sharing):
+        with pytest.raises(InvalidParameterError, match=r"^x must be numbers that float16 can"):
+            ask("float16", last + 1)
+    for dtype, largest in (
+        ("float32", np.finfo(np.float32).max),
+        ("bfloat16", 2.0**128 - 2.0**120),
+    ):
+        assert int(largest) < precision.last_position(dtype) < 2**128
+
+
+@given(positions, st.floats(1e-6, 1.0), dtypes)
+def test_casts_step_by_step(position, frequency, dtype):
+    """All steps in one dtype, none, and one at a time."""
+    casts = precision.Casts(dtype, dtype, dtype, dtype)
+    (whole,) = precision.cast_angles(casts, position, [frequency])
+    assert whole == precision.angles(dtype, position, [frequency])[0]
+    (exact,) = precision.cast_cosines(precision.EXACT, position, [frequency])
+    assert exact == math.cos(position * frequency)
+    (last,) = precision.cast_cosines(
+        precision.Casts("float64", "float64", "float64", dtype), position, [frequency]
+    )
+    assert last == precision.rounded(dtype, exact)
+    (placed,) = precision.cast_angles(
+        precision.Casts(dtype, "float64", "float64"), position, [frequency]
+    )
+    assert placed == precision.rounded(dtype, position) * frequency
+    (slowed,) = precision.cast_angles(
+        precision.Casts("float64", dtype, "float64"), position, [frequency]
+    )
+    assert slowed == position * precision.rounded(dtype, frequency)
+
+
+def test_the_worst_cosine_error_is_the_largest_of_all():
+    casts = precision.Casts(positions="bfloat16")
+    found = precision.worst_cosine_errors(casts, 0.5, [1, 257, 258, 700, 3000])
+    errors = [
+        abs(math.cos(0.5 * precision.bfloat16(at)) - math.cos(0.5 * at)) for at in range(3000)
+    ]
+    expected = [max(errors[:length]) for length in (1, 257, 258, 700, 3000)]
+    np.testing.assert_allclose(found, expected, rtol=0, atol=2e-7)  # float32 angles, cosines
+    assert expected[1] == 0 < expected[2]
+
+
+@given(st.integers(0, 5000), st.integers(0, 300), st.integers(0, 99))
+def test_scores_in_float64_know_the_distance_alone(position, behind, seed):
+    q, k = np.random.default_rng(seed).normal(size=(2, 16))
+    theta = rope.inv_freq(16, 10_000.0)
+    found = precision.relative_scores(
+        "float64", q, k, [position, position + 1234], [behind, 0], theta, angle_dtype="float64"
+    )
+    expected = rope.rotate(q, behind, theta) @ rope.rotate(k, 0, theta)
+    np.testing.assert_allclose(found, [[expected, q @ k]] * 2, rtol=0, atol=1e-9)
+
+
+def test_scores_in_bfloat16_are_those_of_rotated_vectors():
+    q, k = np.random.default_rng(0).normal(size=(2, 8))
+    theta, at, behind = rope.inv_freq(8, 10_000.0), [300, 15_962], [0, 5, 64]
+    found = precision.relative_scores("bfloat16", q, k, at, behind, theta, angle_dtype="bfloat16")
+    for row, position in enumerate(at):
+        for column, distance in enumerate(behind):
+            query, key = (
+                precision.rotate_in("bfloat16", x, p, theta, angle_dtype="bfloat16")
+                for x, p in ((q, position), (k, position - distance))
+            )
+            assert found[row, column] == pytest.approx(query @ key, abs=1e-12)
+
+
 def test_results_have_the_shape_of_the_numbers():
     for x in (1.0, [1.0], np.zeros((2, 3)), np.zeros(0), np.zeros((3, 2)).T):
         for dtype in DTYPES:
@@ -228,6 +324,9 @@ def test_an_unknown_dtype_is_refused(came):
         lambda: precision.cos_sin(came, 1, [1.0]),
         lambda: precision.cos_sin("float32", 1, [1.0], angle_dtype=came),
         lambda: precision.rotate_in(came, [1.0, 0.0], 1, [1.0]),
+        lambda: precision.last_position(came),
+        lambda: precision.spacing(came, 1),
+        lambda: precision.Casts(tables=came),
     ):
         with pytest.raises(InvalidParameterError, match=r"^dtype must be one of float64, float32"):
             ask()

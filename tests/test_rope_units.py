@@ -135,7 +135,8 @@ def test_the_geometry_asks_for_the_alphas_that_were_measured():
 def test_the_sentence_on_alpha_has_the_core_s_numbers():
     note = alpha_note(2.0, LLAMA_2, 4096)
     times = usable_context(LLAMA_2, Ntk(2.0), 4096) / 4096
-    assert note.values == {"alpha": "2", "times": f"{times:.2f}", "pair": 46}
+    assert note.values == {"alpha": "2", "times": f"{times:.2f}", "pair": 46, "needed": "2.58"}
+    assert usable_context(LLAMA_2, Ntk(2.58), 4096) / 4096 == pytest.approx(2.0, rel=2e-3)
     assert note.sentence.startswith("alpha 2 reads 1.66 times the trained context")
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posviz.figures import style
+from posviz.figures.style import percent
 
 Floats = NDArray[np.floating[Any]]
 Words = Callable[..., str]
@@ -21,18 +22,6 @@ CELLS = 64
 _LEVELS = 12  # shades of a cell
 _ASIDE = 13  # pixels between the line of the perfect copier and each side of the corridor
 _DASH = "6px,3px"
-
-
-def percent(share: float) -> str:
-    """A share as a reader sees it; a tenth of a percent below ten."""
-    shown = f"{100 * share:.1f}" if 0.0005 <= share < 0.0995 else f"{100 * share:.0f}"
-    return f"{shown.removesuffix('.0')}\N{NO-BREAK SPACE}%"
-
-
-def percents(lowest: float, highest: float) -> str:
-    """A range of shares, or one where both ends read the same."""
-    low, high = percent(lowest), percent(highest)
-    return low if low == high else f"{low[:-2]}–{high}"
 
 
 # ------------------------------------------------------------------------- accuracy over length

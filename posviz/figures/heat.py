@@ -161,7 +161,11 @@ def _ticks(axis: Axis, count: int, side: str) -> str:
     if axis.labels:
         shown = [(n, escape(label)) for n, label in enumerate(axis.labels)]
     else:
-        shown = [(n, style.tokens(axis.first + axis.step * n)) for n in _round_steps(axis, count)]
+        places = {n: axis.first + axis.step * n for n in _round_steps(axis, count)}
+        short = [style.tokens(place) for place in places.values()]
+        if len(set(short)) < len(short):  # far from 0, short forms say the same of several
+            short = [f"{place:,}" for place in places.values()]
+        shown = list(zip(places, short, strict=True))
     return "".join(
         f'<span style="{side}:{100 * (n + 0.5) / count:.4g}%"'
         f"{' class=is-chosen' if n == axis.chosen else ''}>{label}</span>"

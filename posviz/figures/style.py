@@ -110,13 +110,27 @@ def counted(count: float, one: str, many: str, _: Callable[..., str]) -> str:
 
 
 def token_count(count: float, _: Callable[..., str]) -> str:
-    """A number of tokens in a sentence."""
+    """A number of tokens in a sentence, all its digits as on a handle."""
+    if count == int(count) and 1e7 <= count < 1e12:
+        return _("{count} tokens", count=f"{count:,.0f}")
     return counted(count, "1 token", "{count} tokens", _)
 
 
 def short(value: float) -> str:
     """A ratio for a label inside a chart, where there is no markup."""
     return f"{value:.3g}" if 1e-3 <= value < 1000 else plain_text(number(value))
+
+
+def percent(share: float) -> str:
+    """A share as a reader sees it; a tenth of a percent below ten."""
+    shown = f"{100 * share:.1f}" if 0.0005 <= share < 0.0995 else f"{100 * share:.0f}"
+    return f"{shown.removesuffix('.0')}\N{NO-BREAK SPACE}%"
+
+
+def percents(lowest: float, highest: float) -> str:
+    """A range of shares, or one where both ends read the same."""
+    low, high = percent(lowest), percent(highest)
+    return low if low == high else f"{low[:-2]}–{high}"
 
 
 def plain_text(markup: str) -> str:
@@ -159,6 +173,16 @@ def note(x: float, y: float, text: str, shade: str, *, leftwards: bool) -> dict[
     return {"x": x, "y": y, "yref": "paper", "text": text, "showarrow": False, "yanchor": "top",
             "xanchor": "right" if leftwards else "left", "xshift": -4 if leftwards else 4,
             "bgcolor": colour("ground"), "font": {"size": 12, "color": colour(shade)}}  # fmt: skip
+
+
+def caption(*sentences: str) -> str:
+    """What to look for in a picture, under it, HTML."""
+    return f'<p class="pv-caption">{" ".join(filter(None, sentences))}</p>'
+
+
+def notice(sentence: str) -> str:
+    """What cannot be shown and why, HTML."""
+    return f'<p class="pv-notice" role="alert">{sentence}</p>'
 
 
 def heading(title: str, note: str, entries: Sequence[tuple[str, str, str]] = ()) -> str:

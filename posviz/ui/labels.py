@@ -9,7 +9,16 @@ METHODS = {
     "default": "none", "linear": "PI", "ntk": "NTK", "dynamic": "dynamic NTK", "yarn": "YaRN",
     "llama3": "Llama 3",
 }  # fmt: skip
-"""Scaling methods by ``rope_type``."""
+"""Scaling methods by ``rope_type`` that a factor alone sets."""
+
+ALL_METHODS = METHODS | {"longrope": "LongRoPE", "proportional": "proportional"}
+"""All of them."""
+
+ENCODINGS = {
+    "rope": "RoPE", "alibi": "ALiBi", "rope_alibi": "RoPE + ALiBi", "t5": "T5",
+    "sinusoidal": "sinusoidal", "learned": "learned", "none": "no encoding",
+}  # fmt: skip
+"""Encodings that models are trained with."""
 
 FAMILIES = {
     "rope-500": ("RoPE, base 500", "rope"),

@@ -49,6 +49,7 @@ from posviz.params import (
     InvalidParameterError,
     Number,
     Parameter,
+    Text,
     shown,
 )
 from posviz.ui import text
@@ -305,6 +306,7 @@ _MARKUP = _component("markup")
 _CHART = _component("chart")
 _COPY_LINK = _component("copyLink")
 _TEXT_FIELD = _component("textField")
+_SEARCH = _component("search")
 
 
 def anchor(view: View, values: Values, on_moved: Callable[[Mapping[str, str]], None]) -> None:
@@ -433,6 +435,26 @@ def text_field(
         data={
             "name": key, "label": label, "value": value, "longest": longest, "help": help,
             "view": view.name, "clears": list(clears),
+        },
+    )  # fmt: skip
+
+
+def search(view: View) -> None:
+    """A line of text over what is found for it, while it is typed.
+
+    Args:
+        view: Has one parameter, the line, and draws two pictures: ``found``, markup of links, and
+            ``count``, what is said of them.
+    """
+    (line,) = view.parameters({})
+    assert isinstance(line, Text)
+    drawn = view.draw(**{line.name: line.default})
+    _SEARCH(
+        key=f"{view.name}:{line.name}",
+        data={
+            "name": line.name, "label": text.say(line.label), "value": line.default,
+            "longest": line.longest, "help": text.say(line.help), "view": view.name, "clears": [],
+            "drawn": {key: json.loads(one.sent()) for key, one in drawn.items()},
         },
     )  # fmt: skip
 

@@ -29,6 +29,13 @@ def frame() -> None:
     st.html(f"<style>{style.css()}{_CSS}</style>")
 
 
+def search(view: live.View) -> None:
+    """The search line in the frame's header, where it costs the pages no room."""
+    live.register(view)
+    with st.container(key="pv-search"):
+        live.search(view)
+
+
 def _state(view: live.View) -> dict[str, str]:
     state: dict[str, str] = st.session_state.setdefault(f"posviz:{view.name}", {})
     return state
@@ -126,16 +133,20 @@ def choice(
     segmented: bool = False,
     label_hidden: bool = False,
     resets: bool = False,
+    keeps: Collection[str] = (),
     disabled: bool = False,
     width: Width = "stretch",
 ) -> None:
-    """A choice, as a list or as a row of segments; one that ``resets`` moves all handles."""
+    """A choice, as a list or as a row of segments.
+
+    One that ``resets`` moves all handles, but for those it ``keeps``.
+    """
     assert isinstance(parameter, Choice)
     key = _widget(view, parameter, value)
     show: Any = st.segmented_control if segmented else st.selectbox
     show(
         text.say(parameter.label), parameter.options, key=key, width=width, disabled=disabled,
-        on_change=lambda: _chosen(view, parameter, key, resets),
+        on_change=lambda: _chosen(view, parameter, key, resets, keeps),
         format_func=lambda option: text.say(parameter.label_of(option)),
         help=text.say(parameter.help) if parameter.help else None,
         label_visibility="collapsed" if label_hidden else "visible",
@@ -183,10 +194,13 @@ def _widget(view: live.View, parameter: Parameter, value: object) -> str:
     return key
 
 
-def _chosen(view: live.View, parameter: Parameter, key: str, resets: bool) -> None:
+def _chosen(
+    view: live.View, parameter: Parameter, key: str, resets: bool, keeps: Collection[str] = ()
+) -> None:
     chosen = st.session_state[key]
     if chosen is not None:  # a segment clicked again lets go of itself
-        write(view, {parameter.name: chosen}, only=resets)
+        kept = {name: value for name, value in _state(view).items() if name in keeps}
+        write(view, kept | {parameter.name: chosen}, only=resets)
 
 
 def _chosen_several(view: live.View, parameter: Several, key: str) -> None:

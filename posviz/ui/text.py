@@ -27,6 +27,13 @@ def complaint(problem: InvalidParameterError) -> str:
     return say(problem.template, **problem.values)
 
 
+def sections(page: str) -> list[tuple[str, str]]:
+    """Title and prose of each ``## section`` of a page, Markdown, in their order."""
+    prose = (_CONTENT / LANGUAGE / f"{page}.md").read_text(encoding="utf-8")
+    found = re.findall(r"^## ([^\n]+)\n(.*?)(?=^## |\Z)", prose, re.MULTILINE | re.DOTALL)
+    return [(title, body.strip()) for title, body in found]
+
+
 def section(page: str, title: str) -> str:
     """The prose under ``## title`` of a page, Markdown."""
     prose = (_CONTENT / LANGUAGE / f"{page}.md").read_text(encoding="utf-8")

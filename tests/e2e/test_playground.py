@@ -456,3 +456,32 @@ def test_a_handle_that_another_one_limits_follows_at_once(tab: Visit) -> None:
     expect(typed(page, "pair")).to_have_value(str(last))
     expect(page.locator(".pv-enlarged")).to_contain_text(f"Pair {last}")
     page.mouse.up()
+
+
+def test_search_is_reached_by_a_key_and_gone_through_with_arrows(tab: Visit) -> None:
+    page = tab.open()
+    before = page.url
+    page.locator("body").press("/")
+    line, found = page.locator("#pv-search"), page.locator("#pv-search-found")
+    expect(line).to_be_focused()
+    expect(found.get_by_role("link", name="Config doctor")).to_be_visible()  # all pages
+    line.press_sequentially("dekay", delay=20)
+    expect(found.get_by_role("status")).to_contain_text("the nearest known word is “decay”")
+    line.fill("cache")
+    first, second = (found.get_by_role("link").nth(n) for n in (0, 1))
+    expect(first).to_have_attribute("href", "rope?part=cache")
+    expect(second).to_have_attribute("href", "scaling?part=cache")
+    for key, focused in (("ArrowDown", first), ("ArrowDown", second), ("ArrowUp", first)):
+        page.keyboard.press(key)
+        expect(focused).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(line).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(line).to_have_value("")
+    page.keyboard.press("Escape")
+    expect(found).not_to_be_visible()
+    assert page.url == before  # what is typed leaves no trace in the page's link
+    line.fill("mscale_all_dim")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/scaling?part=attention&pinned=yarn")
+    expect(page.locator("[data-key] .js-line").first).to_be_attached()

@@ -54,6 +54,7 @@ def shown(axis: heat.Axis, count: int) -> list[str]:
         (heat.Axis(), 512, ["0", "128", "256", "384"]),
         (heat.Axis(), 100, ["0", "20", "40", "60", "80"]),
         (heat.Axis(first=-3), 7, ["−2", "0", "2"]),
+        (heat.Axis(first=15_906), 80, ["15,920", "15,940", "15,960", "15,980"]),
         (heat.Axis(first=11, step=-1), 12, ["10", "8", "6", "4", "2", "0"]),
         (heat.Axis(labels=["the", "<b>"]), 2, ["the", "&lt;b&gt;"]),
     ],

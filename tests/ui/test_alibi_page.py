@@ -11,7 +11,6 @@ import plotly.graph_objects as go
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from streamlit.testing.v1 import AppTest
 
 from posviz import alibi, haystacks, measured, params
 from posviz.attention import softmax
@@ -21,6 +20,7 @@ from posviz.ui import live
 from posviz.ui.text import section
 from tests.server import ROOT
 from tests.ui.test_playground import any_values, content, numbers
+from tests.ui.views import view_of
 
 CHARTS = {"slopes": ["slopes"], "bias": [], "weights": ["weights", "windows"],
           "length": ["covered", "perplexity", "found"]}  # fmt: skip
@@ -29,9 +29,7 @@ CHARTS = {"slopes": ["slopes"], "bias": [], "weights": ["weights", "windows"],
 @pytest.fixture(scope="module")
 def view() -> live.View:
     """The view, registered by running the page once."""
-    app = AppTest.from_file(str(ROOT / "pages/encodings/alibi.py")).run(timeout=60)
-    assert not app.exception
-    return live._views["alibi"]
+    return view_of("alibi")
 
 
 def drawn(view: live.View, **query: str) -> dict[str, Any]:

@@ -10,21 +10,20 @@ import plotly.graph_objects as go
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from streamlit.testing.v1 import AppTest
 
 from posviz import measured, params, rope
 from posviz.figures import copying as pictures
+from posviz.figures.style import percent, percents
 from posviz.ui import live
-from tests.server import ROOT
+from posviz.views.copying import Scene
 from tests.ui.test_playground import any_values, content, numbers
+from tests.ui.views import view_of
 
 
 @pytest.fixture(scope="module")
 def copying() -> live.View:
     """The view, registered by running the page once."""
-    app = AppTest.from_file(str(ROOT / "pages/long_context/copying.py")).run(timeout=120)
-    assert not app.exception
-    return live._views["copying"]
+    return view_of("copying")
 
 
 def chosen(view: live.View, **query: str) -> live.Values:
@@ -37,7 +36,7 @@ def chosen(view: live.View, **query: str) -> live.Values:
 def test_every_view_can_be_drawn_and_linked(copying: live.View, data: st.DataObject) -> None:
     values = any_values(data.draw, copying)
     assert copying.read(copying.query(values)) == (values, [])
-    scene = copying.draw.__globals__["Scene"](**values)  # type: ignore[attr-defined]
+    scene = Scene(**values)
     assert scene.scaling.frequencies(rope.RoPE(16), 2048)[0].shape == (8,)
     slots = content(copying.draw(**values))
     figure = slots["curves"]["figure"]
@@ -178,9 +177,9 @@ def test_cells_of_a_shade_are_drawn_where_the_weights_are() -> None:
     ],
 )
 def test_shares_are_told_in_percent(share: float, told: str) -> None:
-    assert pictures.percent(share).replace("\N{NO-BREAK SPACE}", " ") == told
-    assert pictures.percents(share, share) == pictures.percent(share)
-    assert pictures.percents(0.5, 0.75) == "50–75\N{NO-BREAK SPACE}%"
+    assert percent(share).replace("\N{NO-BREAK SPACE}", " ") == told
+    assert percents(share, share) == percent(share)
+    assert percents(0.5, 0.75) == "50–75\N{NO-BREAK SPACE}%"
 
 
 def test_beta_fast_stands_where_the_curves_were_measured(copying: live.View) -> None:

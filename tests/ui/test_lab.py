@@ -13,13 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
-from streamlit.testing.v1 import AppTest
 
 from posviz import measured, params
 from posviz.models import evaluate, reading
 from posviz.ui import live
-from tests.server import ROOT
 from tests.ui.test_playground import any_values, content, numbers
+from tests.ui.views import view_of
 
 CHARTS = ("perplexity", "repeated")
 
@@ -27,9 +26,7 @@ CHARTS = ("perplexity", "repeated")
 @pytest.fixture(scope="module")
 def view() -> live.View:
     """The view, registered by running the page once."""
-    app = AppTest.from_file(str(ROOT / "pages/long_context/lab.py")).run(timeout=60)
-    assert not app.exception
-    return live._views["lab"]
+    return view_of("lab")
 
 
 def slots(view: live.View, **query: str) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from posviz.params import InvalidParameterError
 from posviz.ui import live
 from tests.server import ROOT
 from tests.ui.test_playground import any_values, content, numbers
+from tests.ui.views import view_of
 
 PAGE = str(ROOT / "pages/encodings/learned.py")
 PARTS = ("rows", "change", "end", "longer", "reading")
@@ -30,8 +31,7 @@ close = {"rel": 6e-3, "abs": 6e-4}  # numbers are told with three figures
 @pytest.fixture(scope="module")
 def view() -> live.View:
     """The view, registered by running the page once."""
-    assert not AppTest.from_file(PAGE).run(timeout=120).exception
-    return live._views["learned"]
+    return view_of("learned")
 
 
 def stored(seed: str = "0") -> Any:

@@ -19,14 +19,13 @@ from posviz.ui import live
 from posviz.ui.text import say
 from tests.server import ROOT
 from tests.ui.test_playground import any_values, content
+from tests.ui.views import view_of
 
 
 @pytest.fixture(scope="module")
 def view() -> live.View:
     """The view, registered by running the page once."""
-    app = AppTest.from_file(str(ROOT / "pages/long_context/needle.py")).run(timeout=60)
-    assert not app.exception
-    return live._views["needle"]
+    return view_of("needle")
 
 
 def slots(view: live.View, **query: str) -> dict[str, str]:

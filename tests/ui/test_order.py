@@ -19,14 +19,13 @@ from posviz.figures.style import number
 from posviz.ui import live
 from tests.server import ROOT
 from tests.ui.test_playground import content
+from tests.ui.views import view_of
 
 
 @pytest.fixture(scope="module")
 def view() -> live.View:
     """The view, registered by running the page once."""
-    app = AppTest.from_file(str(ROOT / "pages/why/order.py")).run(timeout=60)
-    assert not app.exception
-    return live._views["order"]
+    return view_of("order")
 
 
 # What a test of its own is about.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from streamlit.testing.v1 import AppTest
 
 from posviz import measured, params, presets
 from posviz.figures import heat
-from posviz.ui import live
+from posviz.ui import live, site
 from tests.server import ROOT
 
 CHARTS = ("attention", "extrapolation")
@@ -197,6 +198,17 @@ def test_what_a_visitor_types_is_escaped(playground: live.View) -> None:
     app.run(timeout=30)
     assert not app.exception
     assert len(app.markdown) >= 1
+
+
+def test_each_kind_of_visitor_is_led_to_pages_that_exist() -> None:
+    app = AppTest.from_file(str(ROOT / "app.py")).run(timeout=30)
+    told = [one.proto.body for one in app.get("html") if 'class="pv-see"' in one.proto.body]
+    assert [re.findall(r"<span>(\w+)", one) for one in told] == [["Learn"], ["Teach"], ["Build"]]
+    pages = {one.name for one in site.pages()}
+    for line in told:
+        addresses = re.findall(r'href="([^"]*)"', line)
+        assert len(addresses) >= 3
+        assert set(addresses) <= pages
 
 
 def test_the_measured_loss_stands_beside_the_geometry(playground: live.View) -> None:

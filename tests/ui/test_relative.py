@@ -9,7 +9,6 @@ import plotly.graph_objects as go
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from streamlit.testing.v1 import AppTest
 
 from posviz import alibi, catalog, params
 from posviz import relative as core
@@ -17,8 +16,8 @@ from posviz.figures import relative as pictures
 from posviz.figures.style import number
 from posviz.models import checkpoint
 from posviz.ui import live
-from tests.server import ROOT
 from tests.ui.test_playground import any_values, content, numbers
+from tests.ui.views import view_of
 
 CHARTS = {"shaw": "scores", "buckets": "sizes", "heads": "curve", "cost": "memory"}
 TOKENS, HEAD_DIM = 64, 16
@@ -28,9 +27,7 @@ pairs = st.tuples(st.integers(0, TOKENS - 1), st.integers(0, TOKENS - 1))
 @pytest.fixture(scope="module")
 def view() -> live.View:
     """The view, registered by running the page once."""
-    app = AppTest.from_file(str(ROOT / "pages/encodings/relative.py")).run(timeout=60)
-    assert not app.exception
-    return live._views["relative"]
+    return view_of("relative")
 
 
 def drawn(view: live.View, part: str, **changed: object) -> dict[str, dict]:

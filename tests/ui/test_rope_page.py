@@ -11,14 +11,13 @@ import plotly.graph_objects as go
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from streamlit.testing.v1 import AppTest
 
 from posviz import distance, invariants, mla, params, qk_norm, rope
 from posviz.figures import rope as pictures
 from posviz.figures.style import number
 from posviz.ui import live
-from tests.server import ROOT
 from tests.ui.test_playground import any_values, content, numbers
+from tests.ui.views import view_of
 
 HANDLES = {
     "pair": "q_position k_position shift pair layout", "matrix": "q_position pair head_dim layout",
@@ -32,9 +31,7 @@ SEED = 5  # of the page's query and key
 @pytest.fixture(scope="module")
 def page() -> live.View:
     """The view, registered by running the page once."""
-    app = AppTest.from_file(str(ROOT / "pages/encodings/rope.py")).run(timeout=60)
-    assert not app.exception
-    return live._views["rope"]
+    return view_of("rope")
 
 
 def shown(view: live.View, **query: Any) -> dict[str, str]:

@@ -182,7 +182,7 @@ def test_llama_3_1_keeps_29_pairs_blends_6_and_stretches_29(view: live.View) -> 
 def test_gpt_oss_has_a_ramp_without_rounding_and_llama_2_one_from_20_to_46(view: live.View) -> None:
     slots = drawn(view, model="gpt-oss-20b")
     assert "from pair 8.0928 to 17.398" in slots["ramps:head"]["markup"]
-    assert "grow 1.3466 times" in slots["caption"]["markup"]
+    assert "multiplied by 1.3466" in slots["caption"]["markup"]
     slots = drawn(view, model="Yarn-Llama-2-7b-64k", ramp="both")
     plain = RoPE(128)
     code, paper = (Yarn(16.0, 4096, ramp_over=over) for over in ("pairs", "turns"))
@@ -222,7 +222,7 @@ def test_the_table_is_the_core_s(
         ], name  # fmt: skip
         np.testing.assert_allclose(plot(slots, "ratios", name), found.ratio, rtol=1e-6)
         np.testing.assert_allclose(plot(slots, "spectrum", name), found.wavelength_after, rtol=1e-6)
-    assert f"grow {yarn_mscale(factor):.4f} times" in slots["caption"]["markup"] or factor == 1
+    assert f"multiplied by {yarn_mscale(factor):.4f}" in slots["caption"]["markup"] or factor == 1
 
 
 @pytest.mark.parametrize(("length", "which"), [(4096, "short"), (4097, "long")])
@@ -336,15 +336,37 @@ def test_the_cache_s_numbers_are_the_core_s(
     line = cache_timeline.Timeline(
         LLAMA, DynamicNtk(8.0, 8192), prompt, total, 1, engine, policy
     )  # fmt: skip
-    largest, where = line.errors().largest
+    errors = line.errors()
+    largest, where = errors.largest
     note = words(slots["scores:head"]["markup"])
-    assert f"largest {words(number(largest))} at distance {number(where)}, q = k" in note
+    assert f"{words(number(largest))} at distance {number(where)}, q = k" in note
+    looked = f"of {number(len(errors.distance))} keys looked at"
+    assert (looked in note) == (len(errors.distance) < total)
     caption = words(slots["caption"]["markup"])
     assert ("no score is off" in caption) == (largest < 1e-6)
     first = line.base([0])[0]
     assert f"base {words(number(float(first)))} for the first key" in words(
         slots["timeline:head"]["markup"]
     )
+
+
+def test_what_is_measured_of_a_cache_is_the_worst_of_all_keys(view: live.View) -> None:
+    query = {"part": "cache", "model": "Llama-2-7b-hf", "prompt": "1000", "total": "9001",
+             "factor": "3", "step": "7"}  # fmt: skip
+    assert view.measure
+    *_, last = view.measure(**view.read(query)[0])
+    # Every key and query by itself, from the formula of dynamic NTK.
+    at = np.arange(9001)
+    length = np.where(at < 1000, 1000, np.minimum(1000 + 7 * -((999 - at) // 7), 9001))
+    stretch = 3 * np.maximum(length, 4096) / 4096 - 2
+    inv_freq = (10_000.0 * stretch ** (128 / 126))[:, None] ** (-np.arange(0, 128, 2) / 128)
+    cached = 2 * np.cos(9000 * inv_freq[-1] - at[:, None] * inv_freq).sum(-1) / np.sqrt(128)
+    right = 2 * np.cos((9000 - at[:, None]) * inv_freq[-1]).sum(-1) / np.sqrt(128)
+    worst = int(np.argmax(abs(cached - right)))
+    note = words(content(last)["scores:head"]["markup"])
+    largest = words(number(float(abs(cached - right)[worst])))
+    assert f"largest error {largest} at distance {number(9000 - worst)}, q = k" in note
+    assert list(view.measure(**view.read({"part": "spectrum"})[0])) == []
 
 
 def test_longrope_s_cache_has_two_lists_and_a_consistent_one_no_error(view: live.View) -> None:
@@ -407,6 +429,13 @@ def test_what_is_taken_away_gives_the_same_frequencies_again(view: live.View, pi
     app.run(timeout=60)
     assert not app.exception
     blocks = {block.language: block.value for block in app.code}
+    flags = [block.value for block in app.code if block.language == "bash"]
+    assert any(text.startswith("--rope-scaling") for text in flags) == (
+        pinned in ("default", "linear", "ntk", "yarn")
+    )
+    assert any(text.startswith("vllm serve") for text in flags) == (pinned != "dynamic")
+    offered = {button.label for button in app.get("download_button")}
+    assert offered == {"Download config.json", "Download Python", "Download CSV"}
     values, _ = view.read({"part": "spectrum", "pinned": pinned, "show": "inv_freq"})
     shown = numbers(content(view.draw(**values))["spectrum"]["figure"]["data"][-1]["y"])
     made: dict[str, Any] = {}
@@ -416,7 +445,21 @@ def test_what_is_taken_away_gives_the_same_frequencies_again(view: live.View, pi
     (rotary,) = hf_config.read(config).rotary
     again = rotary.scaling.frequencies(rotary.rope, values["seq_len"])[0]
     np.testing.assert_allclose(again, shown, rtol=1e-6)
-    assert ("bash" in blocks) == (pinned in ("default", "linear", "ntk", "yarn"))
+
+
+def test_a_model_s_own_setting_is_taken_away_with_its_own_context(view: live.View) -> None:
+    for model, context in (("Llama-3.1-8B-Instruct", 131072), ("Phi-3.5-mini-instruct", 131072)):
+        app = AppTest.from_file(PAGE)
+        app.query_params.update({"part": "take", "model": model})
+        app.run(timeout=60)
+        config = json.loads(next(block.value for block in app.code if block.language == "json"))
+        assert config["max_position_embeddings"] == context
+        (rotary,) = hf_config.read(config).rotary
+        released = presets.reading(model).rotary[0]
+        for length in (4096, 131072):
+            mine, own = rotary.frequencies(length), released.frequencies(length)
+            np.testing.assert_allclose(mine[0], own[0], rtol=1e-12)
+            assert mine[1] == pytest.approx(own[1], rel=1e-12)
 
 
 # -------------------------------------------------------------------------------------- formulas

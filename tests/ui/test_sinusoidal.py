@@ -10,14 +10,13 @@ import plotly.graph_objects as go
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from streamlit.testing.v1 import AppTest
 
 from posviz import measured, params, sinusoidal
 from posviz.figures import sinusoidal as pictures
 from posviz.figures.style import number, tokens
 from posviz.ui import live
-from tests.server import ROOT
 from tests.ui.test_playground import any_values, content, numbers
+from tests.ui.views import view_of
 
 PARTS = ("table", "counter", "distance", "beyond")
 bases = st.floats(2.0, params.ROPE_THETA.high)
@@ -27,9 +26,7 @@ widths = st.integers(1, 128).map(lambda pairs: 2 * pairs)
 @pytest.fixture(scope="module")
 def page() -> live.View:
     """The view, registered by running the page once."""
-    app = AppTest.from_file(str(ROOT / "pages/encodings/sinusoidal.py")).run(timeout=60)
-    assert not app.exception
-    return live._views["sinusoidal"]
+    return view_of("sinusoidal")
 
 
 def drawn(page: live.View, **query: object) -> dict[str, dict]:

@@ -9,22 +9,19 @@ import plotly.graph_objects as go
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from streamlit.testing.v1 import AppTest
 
 from posviz import params
 from posviz.models import checkpoint
 from posviz.models.replay import replay
 from posviz.ui import live
-from tests.server import ROOT
 from tests.ui.test_playground import any_values, content, numbers
+from tests.ui.views import view_of
 
 
 @pytest.fixture(scope="module")
 def training() -> live.View:
     """The view, registered by running the page once."""
-    app = AppTest.from_file(str(ROOT / "pages/long_context/training.py")).run(timeout=120)
-    assert not app.exception
-    return live._views["training"]
+    return view_of("training")
 
 
 @given(data=st.data())

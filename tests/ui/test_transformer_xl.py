@@ -10,7 +10,6 @@ import plotly.graph_objects as go
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from streamlit.testing.v1 import AppTest
 
 from posviz import params, transformer_xl
 from posviz.attention import softmax
@@ -18,8 +17,8 @@ from posviz.figures import transformer_xl as pictures
 from posviz.figures.style import number
 from posviz.ui import live
 from posviz.ui.text import section
-from tests.server import ROOT
 from tests.ui.test_playground import any_values, content, numbers
+from tests.ui.views import view_of
 
 HEAD = transformer_xl.random_head(64, 16, seed=4)
 MINUS = str.maketrans("−", "-")
@@ -28,9 +27,7 @@ MINUS = str.maketrans("−", "-")
 @pytest.fixture(scope="module")
 def view() -> live.View:
     """The view, registered by running the page once."""
-    app = AppTest.from_file(str(ROOT / "pages/encodings/transformer_xl.py")).run(timeout=120)
-    assert not app.exception
-    return live._views["transformer_xl"]
+    return view_of("transformer_xl")
 
 
 def plain(markup: str) -> str:

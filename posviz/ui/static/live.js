@@ -187,12 +187,14 @@ const viewOf = (name) => {
 
 // ---------------------------------------------------------------- anchor: the view's own state
 
-export function anchor({ data, setTriggerValue }) {
+export function anchor({ data, parentElement, setTriggerValue }) {
   noteTheme();
   const view = (current = viewOf(data.view));
+  view.anchored = parentElement;
   view.report = (told) => setTriggerValue("moved", told);
   view.adopt(data);
-  return () => view.leave();
+  // One that is put anew comes before the old one goes, which then says nothing about the view.
+  return () => view.anchored === parentElement && view.leave();
 }
 
 // ---------------------------------------------------------------------------------- slider
@@ -201,6 +203,7 @@ const signed = (value) => String(value).replace("-", "−");
 
 const format = (value, whole) => {
   if (value !== 0 && Math.abs(value) < 1e-3) return value.toExponential(2);
+  if (Math.abs(value) < 1) return signed(value.toLocaleString("en-US", { maximumSignificantDigits: 3 }));
   const digits = whole ? 0 : Math.abs(value) < 100 ? 2 : Math.abs(value) < 1000 ? 1 : 0;
   return signed(value.toLocaleString("en-US", { maximumFractionDigits: digits }));
 };
@@ -490,7 +493,7 @@ function picture(component, className, draw) {
   }
   const view = data.view ? viewOf(data.view) : null;
   const update = (sent) => {
-    const payload = complete(one, sent);
+    const payload = complete(one, sent, view);
     if (!payload) return view?.ask(); // what it rests on was drawn over in the meantime
     if (payload.hash === one.drawn && one.theme === theme()) return;
     one.drawn = payload.hash;
@@ -512,13 +515,17 @@ function known({ payload }) {
   return [payload.hash, ...Object.values(payload.rasters ?? {}).map(({ hash }) => hash)];
 }
 
-// A payload with what the server left out because it is here already; null if it is not.
-function complete({ payload: old }, sent) {
+// A payload with what the server left out because it is here already, in this place or in another
+// one that shows the same; null if it is not.
+function complete({ payload: old }, sent, view) {
   if (sent.hash === old?.hash) return old;
-  if (sent.markup === undefined && !sent.figure) return null;
+  const placed = [...(view?.pictures.values() ?? [])].flatMap(({ payload }) => payload ?? []);
+  if (sent.markup === undefined && !sent.figure)
+    return placed.find(({ hash }) => hash === sent.hash) ?? null;
+  const rasters = placed.flatMap((one) => Object.values(one.rasters ?? {}));
   for (const [name, raster] of Object.entries(sent.rasters ?? {})) {
     if (raster.cells !== undefined) continue;
-    const same = Object.values(old?.rasters ?? {}).find(({ hash }) => hash === raster.hash);
+    const same = rasters.find(({ hash }) => hash === raster.hash);
     if (!same) return null;
     sent.rasters[name] = same;
   }
@@ -694,15 +701,17 @@ function paint(canvas, { rasters }, painted) {
   const colours = coloursOf(palette);
   for (let i = 0; i < pixels.length; i++) pixels[i] = colours[raster.bytes[i]];
   canvas.getContext("2d").putImageData(image, 0, 0);
-  canvas.dataset.shown = shown;
   canvas.told = raster;
+  if (palettes.has(paletteKey(palette))) canvas.dataset.shown = shown;
+  else setTimeout(() => canvas.isConnected && paint(canvas, { rasters }, []), 50); // still grey
 }
 
 const palettes = new Map();
+const paletteKey = (palette) => `${theme()} ${palette}`;
 
 // The colour of each byte: 0 is no value, 1 to 255 run from the first colour to the last.
 function coloursOf(palette) {
-  const key = `${theme()} ${palette}`;
+  const key = paletteKey(palette);
   if (!palettes.has(key)) {
     const stops = palette.split(",").map((name) => colour(`--pv-${name}`));
     const canvas = new OffscreenCanvas(255, 1);
@@ -985,6 +994,65 @@ function noteTheme() {
   const ground = getComputedStyle(document.querySelector(".stApp") ?? document.body).backgroundColor;
   const [r, g, b] = (ground.match(/[\d.]+/g) ?? [255, 255, 255]).map(Number);
   document.documentElement.dataset.pvTheme = r + g + b < 384 ? "dark" : "light";
+}
+
+// ----------------------------------------------------------------------------------- search
+
+// A line of text over the links that its view draws. Arrows go through them, Enter follows the
+// first, Escape leads back to the line and out of it; "/" leads to it from anywhere.
+export function search(component) {
+  const leave = textField(component);
+  const { parentElement: parent, data } = component;
+  const { input, view } = fields.get(parent);
+  let found = parent.querySelector(".pv-search-found");
+  if (!found) {
+    Object.assign(input, { type: "search", placeholder: data.label });
+    input.setAttribute("aria-controls", "pv-search-found");
+    input.setAttribute("aria-keyshortcuts", "/");
+    parent.insertAdjacentHTML(
+      "beforeend",
+      `<div class="pv-search-found" id="pv-search-found" tabindex="-1"><p role="status"></p><div></div></div>`,
+    );
+    found = parent.lastElementChild;
+    parent.addEventListener("keydown", (event) => searchKey(event, input, found, view));
+    document.addEventListener("keydown", (event) => {
+      const { target } = event;
+      if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (target.isContentEditable || target.matches("input:not([type=range]), textarea, select")) return;
+      event.preventDefault();
+      input.select();
+      input.focus();
+    });
+  }
+  const [count, list] = found.children;
+  view.slots.set("count", ({ markup }) => markup !== undefined && (count.innerHTML = markup));
+  view.slots.set("found", ({ markup }) => markup !== undefined && (list.innerHTML = markup));
+  if (!list.hasChildNodes()) view.draw(data.drawn);
+  return leave;
+}
+
+function searchKey(event, input, found, view) {
+  if (event.isComposing) return;
+  const links = [...found.querySelectorAll("a")];
+  const at = links.indexOf(event.target);
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (step && (at >= 0 || step > 0)) {
+    event.preventDefault();
+    (at + step < 0 ? input : links[at + step])?.focus();
+  } else if (event.key === "Escape") {
+    event.preventDefault();
+    if (at >= 0) return input.focus();
+    if (input.value) {
+      input.value = "";
+      input.dispatchEvent(new InputEvent("input"));
+    } else input.blur();
+  } else if (event.key === "Enter" && event.target === input && input.value) {
+    const follow = () => {
+      if (view.state === null) setTimeout(follow, 30); // the newest answer is on its way
+      else found.querySelector("a")?.click();
+    };
+    follow();
+  }
 }
 
 // ----------------------------------------------------------------------------- copy the link

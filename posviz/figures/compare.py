@@ -1,0 +1,472 @@
+"""Pictures of the comparison: maps side by side, curves by distance, answers, prices, losses."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from posviz.catalog import Answer
+from posviz.figures import heat, style
+from posviz.figures.formula import Formula
+from posviz.figures.heat import Axis, heat_map
+from posviz.figures.relative import size
+
+Floats = NDArray[np.floating[Any]]
+Bools = NDArray[np.bool_]
+Words = Callable[..., str]
+
+WRITTEN_OUT = Formula("square", "b * H * L ** 2", words={"square": "L × L"})
+"""Bytes of a bias that is written out for the heads of one layer."""
+CACHE = Formula(
+    "cache", "2 * b * n_layers * K * d * L", words={"cache": "KV cache", "n_layers": "layers"}
+)
+"""Bytes of all layers' keys and values."""
+ROTATION = Formula("RoPE", "3 * (H + K) / (4 * H * L)", {"RoPE": "rope"}, {"RoPE": "RoPE’s share"})
+"""RoPE's operations as a share of attention's own."""
+SLOPE = Formula("ALiBi", "2 / (4 * d)", {"ALiBi": "alibi"}, {"ALiBi": "ALiBi’s share"})
+"""ALiBi's operations as a share of attention's own."""
+DECLINE = Formula("ALiBi", "-m * n", {"ALiBi": "alibi"}, {"ALiBi": "ALiBi"})
+"""ALiBi's part of a score at distance n."""
+TURN = Formula(
+    "RoPE", "2 * sum(cos(n * theta_i) for i in range(half)) / sqrt(d)", {"RoPE": "rope"},
+    {"RoPE": "RoPE", "half": "d / 2"},
+)  # fmt: skip
+"""RoPE's score of q = k = (1, ..., 1) at distance n."""
+
+SCORE = 6.0  # ends of the colours of scores and their differences
+WEIGHT = 0.2  # the same, of weights
+FAINTEST = 1e-6  # weight at the lower end of the axes
+_SCORES = (-12.0, 8.0)  # axis of one query's scores
+_BASES = (-14.0, 12.0)  # axis of scores by distance
+_SHARE = (1e-9, 30.0)  # axis of operations
+_DASHES = {
+    "none": "2px,2px", "sinusoidal": "7px,3px", "learned": "2px,3px", "shaw": "9px,3px,2px,3px",
+    "t5": "5px,2px", "transformer_xl": "12px,3px", "rope": "", "alibi": "4px,4px",
+    "xpos": "10px,2px,2px,2px,2px,2px",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Map:
+    """One encoding's map.
+
+    Attributes:
+        name: Of the encoding, in links.
+        label: What a reader sees.
+        shade: Name of its colour.
+        values: ``(queries, keys)``.
+        note: One line under it, HTML.
+    """
+
+    name: str
+    label: str
+    shade: str
+    values: Floats
+    note: str
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """A line: what it is called, name of its colour, dash and its points."""
+
+    label: str
+    shade: str
+    dash: str
+    x: ArrayLike
+    y: ArrayLike
+    width: float = 1.8
+
+
+_TWINS = ("learned", "xpos")  # whose work is another one's, drawn over it
+
+
+def dash(name: str) -> str:
+    """How lines of an encoding are broken, so that print tells them apart."""
+    return _DASHES[name]
+
+
+def twin_dash(name: str) -> str:
+    """How lines of work are broken, so that two which lie on each other both show."""
+    return "5px,5px" if name in _TWINS else "" if name == "sinusoidal" else _DASHES[name]
+
+
+def legend_dash(name: str) -> str:
+    """The same for a legend."""
+    return "solid" if not _DASHES[name] else "dot" if name in ("none", "learned") else "dash"
+
+
+# ------------------------------------------------------------------------------------ side by side
+
+
+def maps(
+    shown: Sequence[Map], difference: Map | None, visible: Bools, query: int,
+    *, a: str, b: str, weights: bool, _: Words,
+) -> tuple[str, dict[str, Any]]:  # fmt: skip
+    """The maps of a few encodings and the difference of two, markup and rasters.
+
+    Args:
+        shown: One map each.
+        difference: ``b`` minus ``a``, if there are two.
+        visible: False where a key is ahead of its query.
+        query: The row that is marked.
+        a: Name of the encoding that is subtracted.
+        b: Name of the one that it is subtracted from.
+        weights: Whether values are weights, from 0 on, or scores.
+        _: Translates labels.
+    """
+    parts: list[str] = []
+    rasters: dict[str, Any] = {}
+    for one in shown:
+        palette = heat.sequential() if weights else heat.DIVERGING
+        markup, raster = _map(one, visible, query, -SCORE if not weights else 0.0,
+                              WEIGHT if weights else SCORE, palette, _)  # fmt: skip
+        chosen = "".join(
+            f'<button type="button" data-set="{side}={one.name}" '
+            f'aria-pressed="{str(one.name == now).lower()}" '
+            f'title="{escape(_("{side} of the difference", side=side.upper()))}">'
+            f"{side.upper()}</button>"
+            for side, now in (("a", a), ("b", b))
+        )
+        parts.append(
+            f'<div><p class="pv-compare-name"><i style="--c:{style.colour(one.shade)}"></i>'
+            f"<b>{one.label}</b>{chosen if difference else ''}</p>{markup}"
+            f'<p class="pv-compare-note">{one.note}</p></div>'
+        )
+        rasters |= raster
+    if difference is not None:
+        end = WEIGHT if weights else SCORE
+        markup, raster = _map(difference, visible, query, -end, end, heat.DIVERGING, _)
+        parts.append(
+            f'<div class="is-difference"><p class="pv-compare-name"><b>{difference.label}</b></p>'
+            f'{markup}<p class="pv-compare-note">{difference.note}</p></div>'
+        )
+        rasters |= raster
+    return (
+        f'<div class="pv-compare-maps" style="--n:{len(parts)}">{"".join(parts)}</div>',
+        rasters,
+    )
+
+
+def _map(
+    one: Map, visible: Bools, query: int, low: float, high: float, palette: Sequence[str], _: Words
+) -> tuple[str, heat.Rasters]:
+    return heat_map(
+        one.name, np.where(visible, one.values, 0.0), low=low, high=high, palette=palette,
+        visible=visible, rows=Axis(handle="query", chosen=query, ticks=4),
+        columns=Axis(ticks=4),
+        said=_("query {row}, key {column}: {value}"),
+        alt=f"{one.label}: {style.plain_text(one.note)}",
+    )  # fmt: skip
+
+
+def scale(weights: bool, hint: str, _: Words) -> str:
+    """What the colours of the maps mean, and a hint; HTML."""
+    if weights:
+        bars = [
+            heat.scale_bar("0", _("weight {end} or more", end=WEIGHT), heat.sequential()),
+            heat.scale_bar(f"−{WEIGHT}", _("{end}, B − A", end=WEIGHT), middle="0"),
+        ]
+    else:
+        bars = [heat.scale_bar(f"−{SCORE:.0f}", _("score {end}", end=f"{SCORE:.0f}"), middle="0")]
+    masked = f"<span>{_('hatched: ahead of the query, masked')}</span>"
+    return f'<div class="pv-compare-bars">{"".join(bars)}{masked}<span>{hint}</span></div>'
+
+
+def row(curves: Sequence[Curve], seq_len: int, *, weights: bool, _: Words) -> dict[str, Any]:
+    """One query's scores or weights over the distance to the key, a Plotly figure."""
+    yaxis: dict[str, Any] = {"title": {"text": _("score")}, "range": list(_SCORES), "dtick": 4}
+    if weights:
+        yaxis = _weight_axis(-4.0, _)
+    return {
+        "data": [_line(one, FAINTEST if weights else -math.inf) for one in curves],
+        "layout": style.layout(
+            xaxis={"range": [-0.5, seq_len - 0.5],
+                   "title": {"text": _("distance from the query back to the key, tokens")}},
+            yaxis=yaxis, margin={"l": 56, "r": 12, "t": 8, "b": 40},
+        ),
+    }  # fmt: skip
+
+
+def looks(
+    head: Sequence[str], rows: Sequence[tuple[str, str, Sequence[str]]], formulas: Sequence[str]
+) -> str:
+    """What the query does under each encoding: label, colour, cells, and its score; HTML."""
+    body = "".join(
+        f'<tr><th scope="row"><i style="--c:{style.colour(shade)}"></i>{label}'
+        f"<small>{formula}</small></th>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
+        for (label, shade, cells), formula in zip(rows, formulas, strict=True)
+    )
+    return _table(head, body, "pv-compare-looks")
+
+
+# ------------------------------------------------------------------------------------- by distance
+
+
+def curves(
+    lines: Sequence[Curve], band: tuple[Floats, Floats] | None, x: ArrayLike, place: int,
+    reach: int, *, weights: bool, log_axis: bool, _: Words,
+) -> dict[str, Any]:  # fmt: skip
+    """Every encoding's own part by distance, a Plotly figure.
+
+    Args:
+        lines: One or more, over distances in tokens.
+        band: Lower and upper edge for random vectors under RoPE, at the distances ``x``.
+        x: Distances of the band.
+        place: The distance that is read off.
+        reach: Distances that have room.
+        weights: Whether values are weights.
+        log_axis: Whether distance is logarithmic; 0 then stands at 0.5.
+        _: Translates labels.
+    """
+    least = FAINTEST**2 if weights else -math.inf
+
+    def at(distance: ArrayLike) -> Floats:
+        far = np.asarray(distance, np.float64)
+        return np.where(far == 0, 0.5, far) if log_axis else far
+
+    data = []
+    if band is not None:
+        label = _("RoPE, random q and k")
+        for n, edge in enumerate(band):
+            trace = _line(Curve(label, "random", "", at(x), edge, 0), least)
+            if n:
+                trace |= {"fill": "tonexty", "fillcolor": style.faded("random")}
+            data.append(trace | {"hoverinfo": "skip", "hovertemplate": None})
+    data += [_line(Curve(c.label, c.shade, c.dash, at(c.x), c.y, c.width), least) for c in lines]
+    xaxis: dict[str, Any] = {
+        "range": [0, reach],
+        "title": {"text": _("distance between query and key, tokens")},
+    }
+    if log_axis:
+        ticks = [0.5, *(10.0**n for n in range(int(math.log10(reach)) + 1))]
+        xaxis |= {
+            "type": "log",
+            "range": [math.log10(0.45), math.log10(reach)],
+            "tickvals": ticks,
+            "ticktext": ["0", *(style.tokens(tick) for tick in ticks[1:])],
+        }
+    yaxis: dict[str, Any] = {
+        "range": list(_BASES),
+        "dtick": 4,
+        "title": {"text": _("part of the score")},
+    }
+    if weights:
+        yaxis = _weight_axis(-8.0, _)
+    return {
+        "data": data,
+        "layout": style.layout(
+            xaxis=xaxis, yaxis=yaxis,
+            shapes=[style.upright(0.5 if log_axis and not place else place, "ink", "solid")],
+            margin={"l": 56, "r": 12, "t": 8, "b": 40},
+        ),
+    }  # fmt: skip
+
+
+def values(head: Sequence[str], rows: Sequence[tuple[str, str, str, Sequence[str]]]) -> str:
+    """Each encoding's part at a few distances: label, colour, what is drawn, cells; HTML."""
+    body = "".join(
+        f'<tr><th scope="row"><i style="--c:{style.colour(shade)}"></i>{label}'
+        f"<small>{what}</small></th>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
+        for label, shade, what, cells in rows
+    )
+    return _table(head, body, "pv-compare-values")
+
+
+# ---------------------------------------------------------------------------------- four questions
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A row of the answers.
+
+    Attributes:
+        label: Of the encoding.
+        shade: Name of its colour.
+        about: Year, and where it enters.
+        page: Address of the page that explains it; None if there is none.
+        answers: By question.
+        notes: What stands below some of the answers, by question.
+        is_out: Whether a filter leaves it out.
+    """
+
+    label: str
+    shade: str
+    about: str
+    page: str | None
+    answers: dict[str, Answer]
+    notes: dict[str, str]
+    is_out: bool
+
+
+def answers(
+    rows: Sequence[Asked], questions: dict[str, str], chosen: str, *, alt: str, _: Words
+) -> str:
+    """The answers to all questions in short, or to the chosen one with its reasons; HTML."""
+    shown = [chosen] if chosen in questions else list(questions)
+    head = "".join(
+        f'<th scope="col"><button type="button" data-set="question='
+        f'{"all" if len(shown) == 1 else name}" aria-pressed="{str(name == chosen).lower()}">'
+        f"{_(questions[name])}</button></th>"
+        for name in shown
+    )
+    if len(shown) == 1:
+        head += f'<th scope="col">{_("Why")}</th>'
+    body = []
+    for one in rows:
+        name = _(one.label)
+        if one.page is not None:
+            name = f'<a href="{escape(one.page)}" target="_self">{name}</a>'
+        cells = ""
+        for question in shown:
+            answer = one.answers[question]
+            source = (
+                f'<a class="pv-compare-source" href="{escape(answer.source.address)}" '
+                f'target="_blank" rel="noopener" title="{escape(answer.source.title)}">'
+                f"{_('source')}</a>"
+            )
+            asked = escape(_(questions[question]))
+            if len(shown) == 1:
+                cells += (
+                    f'<td data-asked="{asked}"><b>{_(answer.short)}</b></td>'
+                    f"<td>{_(answer.why)} {source}</td>"
+                )
+            else:
+                cells += (
+                    f'<td data-asked="{asked}"><span><b>{_(answer.short)}</b> {source}'
+                    f"<small>{one.notes.get(question, '')}</small></span></td>"
+                )
+        body.append(
+            f'<tr class="{"is-out" if one.is_out else ""}"><th scope="row">'
+            f'<i style="--c:{style.colour(one.shade)}"></i>{name}<small>{one.about}</small></th>'
+            f"{cells}</tr>"
+        )
+    kind = "is-one" if len(shown) == 1 else "is-all"
+    return (
+        f'<table class="pv-compare-table pv-compare-answers {kind}"><caption>{escape(alt)}'
+        f'</caption><thead><tr><th scope="col">{_("Encoding")}</th>{head}</tr></thead>'
+        f"<tbody>{''.join(body)}</tbody></table>"
+    )
+
+
+# ------------------------------------------------------------------------------------------- price
+
+
+def memory(curves: Sequence[Curve], length: int, *, _: Words) -> dict[str, Any]:
+    """Bytes by length on logarithmic axes, a Plotly figure."""
+    powers = range(3, 18, 3)
+    figure = _by_length(curves, length, _("memory"), _)
+    figure["layout"]["yaxis"] |= {
+        "type": "log", "range": [3.0, 17.0], "tickvals": [10.0**n for n in powers],
+        "ticktext": [size(10**n) for n in powers],
+    }  # fmt: skip
+    for trace, one in zip(figure["data"], curves, strict=True):
+        trace |= {
+            "text": [size(round(float(y))) for y in np.asarray(one.y)],
+            "hovertemplate": "%{text}",
+        }
+    return figure
+
+
+def work(curves: Sequence[Curve], length: int, *, _: Words) -> dict[str, Any]:
+    """Added operations as a share of attention's own by length, a Plotly figure."""
+    figure = _by_length(curves, length, _("of attention’s own"), _)
+    ticks = [1e-6, 1e-4, 1e-2, 1.0]
+    figure["layout"]["yaxis"] |= {
+        "type": "log", "range": [math.log10(end) for end in _SHARE], "tickvals": ticks,
+        "ticktext": ["0.0001 %", "0.01 %", "1 %", "100 %"],
+    }  # fmt: skip
+    for trace in figure["data"]:
+        trace["hovertemplate"] = "%{y:.2~%}"
+    return figure
+
+
+def _by_length(curves: Sequence[Curve], length: int, unit: str, _: Words) -> dict[str, Any]:
+    ends = np.log10(np.asarray(curves[0].x, np.float64)[[0, -1]])
+    return {
+        "data": [_line(one, 0.0) for one in curves],
+        "layout": style.layout(
+            xaxis={"type": "log", "range": ends.tolist(),
+                   "tickvals": [10**n for n in range(3, 8)], "hoverformat": ",.0f",
+                   "ticktext": ["1k", "10k", "100k", "1M", "10M"],
+                   "title": {"text": _("tokens read at once")}},
+            yaxis={"title": {"text": unit}}, shapes=[style.upright(length, "ink", "solid")],
+            margin={"l": 74, "r": 16, "t": 8, "b": 38},
+        ),
+    }  # fmt: skip
+
+
+def prices(head: Sequence[str], rows: Sequence[tuple[str, str, Sequence[str]]]) -> str:
+    """What each encoding costs: label, colour, cells; HTML."""
+    body = "".join(
+        f'<tr><th scope="row"><i style="--c:{style.colour(shade)}"></i>{label}</th>'
+        + "".join(f'<td data-asked="{escape(asked)}">{cell}</td>'
+                  for asked, cell in zip(head[1:], cells, strict=True))
+        + "</tr>"
+        for label, shade, cells in rows
+    )  # fmt: skip
+    return _table(head, body, "pv-compare-prices")
+
+
+def linked(text: str, address: str, title: str) -> str:
+    """A text that leads to its source, HTML."""
+    return (
+        f'<a href="{escape(address)}" target="_blank" rel="noopener" title="{escape(title)}">'
+        f"{text}</a>"
+    )
+
+
+def shapes(offered: Sequence[tuple[str, str, str, bool]], _: Words) -> str:
+    """Models to choose: label, what a link says for it, where it stands, whether it is chosen."""
+    buttons = "".join(
+        f'<button type="button" data-set="{escape(link)}" title="{escape(source)}" '
+        f'aria-pressed="{str(chosen).lower()}">{escape(label)}</button>'
+        for label, link, source, chosen in offered
+    )
+    return f'<p class="pv-compare-shapes"><span>{_("Sizes of")}</span>{buttons}</p>'
+
+
+def measured(head: Sequence[str], rows: Sequence[tuple[str, str, str, Sequence[str]]]) -> str:
+    """What each family of models lost: label, colour, address in the lab, cells; HTML."""
+    body = "".join(
+        f'<tr><th scope="row"><i style="--c:{style.colour(shade)}"></i>'
+        f'<a href="{escape(address)}" target="_self">{label}</a></th>'
+        + "".join(f"<td>{cell}</td>" for cell in cells)
+        + "</tr>"
+        for label, shade, address, cells in rows
+    )
+    return _table(head, body, "pv-compare-measured")
+
+
+# ------------------------------------------------------------------------------------------ shared
+
+
+def _table(head: Sequence[str], body: str, kind: str) -> str:
+    columns = "".join(f'<th scope="col">{one}</th>' for one in head)
+    return (
+        f'<div class="pv-compare-scroll"><table class="pv-compare-table {kind}"><thead><tr>'
+        f"{columns}</tr></thead><tbody>{body}</tbody></table></div>"
+    )
+
+
+def _weight_axis(low: float, _: Words) -> dict[str, Any]:
+    ticks = {0: "1", -1: "0.1", -2: "0.01", -4: "10⁻⁴", -6: "10⁻⁶", -8: "10⁻⁸"}
+    return {
+        "type": "log", "range": [low, 0.15], "tickvals": [10.0**power for power in ticks],
+        "ticktext": list(ticks.values()), "title": {"text": _("weight")},
+    }  # fmt: skip
+
+
+def _line(one: Curve, least: float) -> dict[str, Any]:
+    return {
+        "type": "scatter", "mode": "lines" if np.size(one.x) > 1 else "lines+markers",
+        "name": one.label, "x": np.asarray(one.x, np.float64), "y": np.maximum(one.y, least),
+        "line": {"color": style.colour(one.shade), "width": one.width}
+        | ({"dash": one.dash} if one.dash else {}),
+        "hovertemplate": "%{y:.3~g}",
+    }  # fmt: skip

@@ -1,0 +1,107 @@
+"""The search's view: the line that is typed, and the links that it leads to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from html import escape
+
+from posviz import params
+from posviz.ui import live, search, site
+from posviz.ui.text import say
+
+LINE = params.Text(
+    "search", "Search", "", 60, "A page, a term, a config key or a model; arrows go through them."
+)
+KINDS = {
+    "page": "page", "part": "part", "word": "word", "method": "method", "encoding": "encoding",
+    "key": "config key", "term": "term", "pitfall": "pitfall", "claim": "claim",
+    "model": "model", "prose": "explanation",
+}  # fmt: skip
+# What an explanation shows of itself: so many letters before the word, and in all.
+BEFORE, SHOWN = 40, 150
+
+
+def parameters(v: live.Values) -> Iterator[params.Parameter]:
+    """The line alone."""
+    yield LINE
+
+
+def draw(**values: str) -> dict[str, live.Picture]:
+    """The links, and in words how many there are."""
+    line = values["search"]
+    if not search.normal(line):
+        return {"found": live.drawing(everything()), "count": live.drawing("")}
+    found = search.find(line)
+    items = "".join(item(entry, line, found) for entry in found.entries)
+    return {
+        "found": live.drawing(f"<ul>{items}</ul>" if items else ""),
+        "count": live.drawing(count(found, line)),
+    }
+
+
+def everything() -> str:
+    """All pages, before anything is typed."""
+    groups = "".join(
+        f"<p><b>{escape(say(group.title))}</b>"
+        + "".join(
+            f'<a href="{escape(one.address())}" target="_self">{escape(say(one.title))}</a>'
+            for one in group.pages
+        )
+        + "</p>"
+        for group in site.GROUPS
+    )
+    hint = say("Pages, parts, words, config keys, pitfalls, claims, released models. All pages:")
+    return f'<div class="pv-search-all"><p>{escape(hint)}</p>{groups}</div>'
+
+
+def count(found: search.Found, line: str) -> str:
+    """How many there are, and what was looked for instead; text for a live region."""
+    missing, instead = ", ".join(found.missing), ", ".join(found.instead)
+    told = []
+    if found.missing and found.instead:
+        told.append(say("Nothing has “{missing}”; the nearest known word is “{instead}”.",
+                        missing=missing, instead=instead))  # fmt: skip
+    elif not found.count:
+        told.append(say("Nothing has “{missing}”, and no known word is near. Try “rope_theta”, "
+                        "“window” or “Llama”.", missing=missing or line.strip()))  # fmt: skip
+    elif found.missing:
+        told.append(say("Nothing has “{missing}”.", missing=missing))
+    if found.partly:
+        told.append(say("Nothing has all of these words."))
+    shown = len(found.entries)
+    if found.count == 1:
+        told.append(say("1 result"))
+    elif found.count > shown:
+        told.append(say("{count} results, the first {shown}", count=found.count, shown=shown))
+    elif found.count:
+        told.append(say("{count} results", count=found.count))
+    return escape(" ".join(told), quote=False)
+
+
+def item(entry: search.Entry, line: str, found: search.Found) -> str:
+    """One result: what it is called and where it is, what it is, what it says."""
+    words = [word for word in search.normal(line).split() if word not in found.missing]
+    words += found.instead
+    says = entry.says or (excerpt(entry.body, words) if entry.kind == "prose" else "")
+    where = f"<i>{escape(entry.where)}</i>" if entry.where else ""
+    return (
+        f'<li><a href="{escape(entry.address)}" target="_self">'
+        f"<b>{escape(entry.title)}</b>{where}<small>{escape(say(KINDS[entry.kind]))}</small>"
+        + (f"<span>{escape(says)}</span>" if says else "")
+        + "</a></li>"
+    )
+
+
+def excerpt(prose: str, words: list[str]) -> str:
+    """The piece of an explanation around the first of the words that stands in it."""
+    spots = (re.search(rf"\b{re.escape(word)}", prose, re.IGNORECASE) for word in words)
+    at = min((spot.start() for spot in spots if spot), default=0)
+    start = prose.rfind(" ", 0, max(at - BEFORE, 0)) + 1 if at > BEFORE else 0
+    piece = prose[start : start + SHOWN]
+    if start + SHOWN < len(prose):
+        piece = piece.rsplit(" ", 1)[0] + " …"
+    return f"… {piece}" if start else piece
+
+
+VIEW = live.View("search", parameters, draw)

@@ -1,0 +1,169 @@
+"""The claims' view over all its parameters, without a browser."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from posviz import claims
+from posviz.claims import CLAIMS, Claim
+from posviz.figures import style
+from posviz.ui import live
+from posviz.views.claims import ANSWERS, VIEW
+from tests.ui.test_playground import any_values, content, numbers
+from tests.ui.views import PAGES, view_of
+
+ALL = pytest.mark.parametrize("number", range(1, len(CLAIMS) + 1), ids=[c.id for c in CLAIMS])
+CODES = {"true": "t", "false": "f", "depends": "d"}
+
+
+def drawn(number: int, answer: str | None = None, value: float | None = None) -> dict[str, Any]:
+    """The pictures of one claim, with one answer and its handle at a value."""
+    code = "-" * (number - 1) + (CODES[answer] if answer else "")
+    values, problems = VIEW.read({"claim": str(number), "answers": code.rstrip("-")})
+    assert not problems
+    if value is not None:
+        values[CLAIMS[number - 1].id] = value
+    return content(VIEW.draw(**values))
+
+
+def words(markup: str) -> str:
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", "", markup))
+
+
+def sentence(template: str, found: claims.Evidence) -> str:
+    told = {name: style.number(float(value)) for name, value in found.numbers.items()}
+    return words(template.format(**told, **(found.names or {})))
+
+
+@given(data=st.data())
+def test_every_view_can_be_drawn_and_linked(data: st.DataObject) -> None:
+    values = any_values(data.draw, VIEW)
+    assert VIEW.read(VIEW.query(values)) == (values, [])
+    slots = content(VIEW.draw(**values))
+    for slot in slots.values():
+        for trace in slot["figure"]["data"] if "figure" in slot else ():
+            x, y = numbers(trace["x"]), numbers(trace["y"])
+            assert len(x) == len(y) >= 2
+            assert np.isfinite(y).all()
+        if "figure" in slot:
+            go.Figure({name: slot["figure"][name] for name in ("data", "layout")})  # validates
+        told = words(slot.get("markup", slot.get("alt")))
+        assert not re.search(r"(?<![\w-])(nan|inf|None)(?![\w-])|[{}]", told)
+
+
+@ALL
+def test_nothing_tells_the_verdict_before_the_answer(number: int) -> None:
+    claim, asked = CLAIMS[number - 1], drawn(number)
+    assert set(asked) == {"score", "strip", "question", "verdict", "list"}
+    assert asked["verdict"]["markup"] == ""
+    everything = json.dumps(asked)
+    for hidden in (claim.because[:25], claim.look[:15], claim.belief[:25], "is-right", "is-wrong"):
+        assert hidden not in everything
+    shape = re.sub(r"answers=[tfd-]*", "", asked["question"]["markup"])
+    assert all(f">{label}</button>" in shape for label in ANSWERS.values())
+
+
+@ALL
+@pytest.mark.parametrize("answer", claims.VERDICTS)
+def test_an_answer_is_told_right_or_wrong_with_the_deciding_numbers(
+    number: int, answer: claims.Verdict
+) -> None:
+    claim, slots = CLAIMS[number - 1], drawn(number, answer)
+    verdict, question = (slots[key]["markup"] for key in ("verdict", "question"))
+    is_right = answer == claim.verdict
+    assert ('"pv-claims-verdict is-right"' in verdict) == is_right
+    says = "it depends" if claim.verdict == "depends" else claim.verdict
+    assert words(question).endswith(f"{'Right' if is_right else 'No'}: {says}.")
+    assert sentence(claim.because, claim.decided) in words(verdict)
+    for address in (*(address for _, address in claim.sources), claim.view[0]):
+        assert f'href="{address}"'.replace("&", "&amp;") in verdict
+    assert f"{int(is_right)} of 1 right" in slots["score"]["markup"]
+    assert question.count('aria-checked="true"') == 1
+    assert slots["strip"]["markup"].count("is-right") == is_right
+
+
+@given(claim=st.sampled_from(CLAIMS), data=st.data())
+def test_each_number_of_a_caption_is_the_cores(claim: Claim, data: st.DataObject) -> None:
+    low, high, number = claim.handle.low, claim.handle.high, CLAIMS.index(claim) + 1
+    values: Any = (
+        st.integers(int(low), int(high)) if claim.handle.is_whole else st.floats(low, high)
+    )
+    value = data.draw(values)
+    slots, found = drawn(number, claim.verdict, value), claim.evidence(value)
+    said = sentence(claim.look, found)
+    assert said in words(slots["look"]["markup"])
+    picture = slots[f"evidence-{claim.id}"]
+    if "figure" in picture:
+        lines = {trace["name"]: numbers(trace["y"]) for trace in picture["figure"]["data"]}
+        assert not isinstance(found.picture, claims.Bars)
+        for line in found.picture.lines:
+            assert lines[line.label] == pytest.approx(line.values, rel=1e-6, abs=1e-6)
+    else:
+        assert isinstance(found.picture, claims.Bars)
+        for bar in found.picture.bars:
+            assert f"<em>{style.number(bar.value)}</em>" in picture["markup"]
+
+
+@ALL
+def test_an_answer_puts_the_handle_where_it_is_decided(number: int) -> None:
+    claim = CLAIMS[number - 1]
+    pieces = re.findall(r'data-set="([^"]*)"', drawn(number)["question"]["markup"])
+    assert len(pieces) == len(ANSWERS)
+    for piece, answer in zip(pieces, ANSWERS, strict=True):
+        pairs = dict(pair.split("=") for pair in piece.split("&amp;"))
+        values = VIEW.follow({"claim": str(number), claim.id: str(claim.start)} | pairs)
+        assert values[claim.id] == claim.handle.default
+        assert claims.answers(values["answers"])[0][number - 1] == answer
+
+
+@ALL
+def test_the_way_on_is_a_view_that_exists(number: int) -> None:
+    page, _, query = CLAIMS[number - 1].view[0].partition("?")
+    assert page in PAGES
+    link = dict(pair.split("=") for pair in query.split("&")) if query else {}
+    values, problems = view_of(page).read(link)
+    assert not problems
+    assert set(link) <= set(values)
+
+
+def test_a_handle_that_was_moved_leaves_no_trace_in_another_claim() -> None:
+    moved = {"claim": "15", "answers": "-" * 14 + "f", "falls": "100"}
+    assert VIEW.query(VIEW.read(moved)[0]) == moved
+    assert VIEW.query(VIEW.follow(moved | {"claim": "16"})) == {
+        "claim": "16", "answers": moved["answers"],
+    }  # fmt: skip
+
+
+def test_answers_that_mean_nothing_get_a_sentence_and_the_rest_counts() -> None:
+    values, problems = VIEW.read({"answers": "fx<b>"})
+    assert not problems
+    markup = content(VIEW.draw(**values))["score"]["markup"]
+    assert 'role="alert"' in markup
+    assert "<b>fx" not in markup
+    assert "1 of 1 right" in markup
+    assert 'role="alert"' not in content(VIEW.draw(**VIEW.read({})[0]))["score"]["markup"]
+
+
+WRONG = {"claim": ["0", "99", "1.5", "x"], "answers": ["-" * 99], "backwards": ["0", "8", "x"]}
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [(name, text) for name, texts in WRONG.items() for text in texts]
+)
+def test_a_wrong_value_is_told_and_the_default_shown(name: str, text: str) -> None:
+    values, problems = VIEW.read({name: text})
+    assert [name in str(problem) for problem in problems] == [True]
+    assert values == VIEW.read({})[0]
+
+
+def test_the_page_shows_the_view() -> None:
+    assert view_of("claims") is live._views["claims"]
+    assert set(view_of("claims").read({})[0]) == {"claim", "answers", "backwards"}

@@ -1,0 +1,322 @@
+"""The comparison over all its parameters, without a browser."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from posviz import alibi, attention, catalog, comparison, distance, measured, params
+from posviz.catalog import Shape
+from posviz.comparison import Setting
+from posviz.figures import compare as pictures
+from posviz.figures.relative import size
+from posviz.figures.style import number, percent
+from posviz.ui.labels import FAMILIES
+from posviz.views.compare import HANDLES, LENGTHS, PARTS, VIEW, held, trained
+from tests.ui.test_playground import any_values, content, numbers
+
+
+def drawn(part: str, **changed: object) -> dict[str, dict[str, Any]]:
+    values, problems = VIEW.read({"part": part})
+    assert not problems
+    return content(VIEW.draw(**(values | changed)))
+
+
+def words(slot: dict[str, Any]) -> str:
+    return re.sub(r"<[^>]*>", "", slot["markup"])
+
+
+def cells(slot: dict[str, Any]) -> list[list[str]]:
+    """Text of each cell of each row of a table, its header left out."""
+    body = slot["markup"].partition("<tbody>")[2]
+    return [
+        [re.sub(r"<[^>]*>", "", cell) for cell in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row)]
+        for row in re.findall(r"<tr.*?</tr>", body)
+    ]
+
+
+@given(data=st.data())
+def test_every_view_can_be_drawn_and_linked(data: st.DataObject) -> None:
+    values = any_values(data.draw, VIEW)
+    assert VIEW.read(VIEW.query(values)) == (values, [])
+    for key, slot in content(VIEW.draw(**values)).items():
+        said = re.sub(r"<[^>]*>", " ", slot.get("markup", slot.get("alt")))
+        assert not re.search(r"(?<![\w-])(nan|inf|None)(?![\w-])", said), key
+        if "figure" in slot:
+            go.Figure({name: slot["figure"][name] for name in ("data", "layout")})  # validates
+            for trace in slot["figure"]["data"]:
+                x, y = numbers(trace["x"]), numbers(trace["y"])
+                assert len(x) == len(y) > 0
+                assert np.isfinite([x, y]).all(), key
+
+
+def test_each_part_has_its_handles_and_they_are_all_declared() -> None:
+    declared = VIEW.declared(VIEW.read({})[0])
+    assert HANDLES.keys() == PARTS.keys()
+    for names in HANDLES.values():
+        assert all(isinstance(declared[name], params.Number) for name in names)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("encodings", "rope,magic"), ("encodings", "none,sinusoidal,learned,rope,t5"), ("a", "xpos"),
+     ("query", "64"), ("variety", "101"), ("head", "4"), ("length", "10000001"),
+     ("num_key_value_heads", "33"), ("head_dim", "7"), ("years", "6"), ("context", "63"),
+     ("place", "1024"), ("part", "cost")],
+)  # fmt: skip
+def test_a_wrong_value_is_told_and_the_default_shown(name: str, text: str) -> None:
+    values, problems = VIEW.read({name: text})
+    assert [name in str(problem) for problem in problems] == [True]
+    assert values == VIEW.read({})[0]
+
+
+# Side by side.
+
+
+@pytest.mark.parametrize("show", ["scores", "weights"])
+@pytest.mark.parametrize("variety", [0.0, 60.0])
+def test_maps_rows_and_captions_are_the_cores(show: str, variety: float) -> None:
+    chosen = ("learned", "shaw", "transformer_xl", "xpos")
+    slots = drawn("side", encodings=chosen, a="shaw", b="xpos", show=show, variety=variety,
+                  query=40, head=2, seed=4)  # fmt: skip
+    x = comparison.words(64, trained().d_model, variety / 100, 1.0, 4)
+    scored = {one: comparison.scores(one, x, trained(), Setting(head=2, seed=4)) for one in chosen}
+    weighed = {one: attention.softmax(scored[one]) for one in chosen}
+    shown = weighed if show == "weights" else scored
+    seen = attention.causal_mask(64)
+    for one in chosen:
+        raster = numbers(slots["maps"]["rasters"][one]["values"]).reshape(64, 64)
+        np.testing.assert_allclose(raster[seen], shown[one][seen], atol=1e-5)
+    difference = np.zeros((64, 64))
+    difference[seen] = shown["xpos"][seen] - shown["shaw"][seen]
+    raster = numbers(slots["maps"]["rasters"]["difference"]["values"]).reshape(64, 64)
+    np.testing.assert_allclose(raster[seen], difference[seen], atol=1e-5)
+    largest = difference.ravel()[abs(difference).argmax()]
+    sign = "+" if largest > 0 else ""
+    assert f"by {sign}{number(float(largest))}." in words(slots["caption"])
+    for trace, one in zip(slots["row"]["figure"]["data"], chosen, strict=True):
+        np.testing.assert_array_equal(numbers(trace["x"]), np.arange(41))
+        floor = pictures.FAINTEST if show == "weights" else -math.inf
+        np.testing.assert_allclose(numbers(trace["y"]), np.maximum(shown[one][40, 40::-1], floor),
+                                   atol=1e-5)  # fmt: skip
+    for row, one in zip(cells(slots["looks"]), chosen, strict=True):
+        key = int(weighed[one][40].argmax())
+        assert row[1] == ("itself" if key == 40 else f"{40 - key} back")
+        assert row[2] == percent(weighed[one][40, key])
+        assert row[3] == percent(weighed[one][40, 33:41].sum())
+    for one in ("learned", "shaw"):
+        share = comparison.off_diagonal_share(scored[one])
+        assert share is not None
+        told = percent(1.0) if share < 1e-12 else percent(1 - share)
+        assert f"distance explains {told}" in words(slots["maps"])
+
+
+def test_equal_words_tell_relative_from_absolute() -> None:
+    caption = words(drawn("side")["caption"])
+    assert "Along each diagonal of T5 bias, RoPE and ALiBi the colour is the same" in caption
+    x = comparison.words(64, trained().d_model, 0.0)
+    share = comparison.off_diagonal_share(comparison.scores("sinusoidal", x, trained()))
+    assert share is not None
+    assert f"is not distance: sinusoidal {percent(share)}." in caption
+
+
+def test_without_content_it_says_who_falls_silent() -> None:
+    slots = drawn("side", strength=0.0, encodings=("sinusoidal", "rope", "alibi", "xpos"))
+    assert "nothing is left of RoPE and xPos" in words(slots["caption"])
+
+
+def test_the_difference_is_of_two_unless_the_link_says_otherwise() -> None:
+    for chosen, a, b in (("rope,alibi,xpos", "rope", "alibi"), ("none,rope", "rope", "none"),
+                         ("none,shaw", "none", "shaw"), ("t5", "t5", "t5")):  # fmt: skip
+        values = VIEW.read({"encodings": chosen})[0]
+        assert (values["a"], values["b"]) == (a, b)
+
+
+def test_a_row_of_equal_weights_looks_everywhere() -> None:
+    rows = cells(drawn("side", encodings=("none", "alibi"), a="none", b="alibi")["looks"])
+    assert [row[1] for row in rows] == ["everywhere", "itself"]
+    assert rows[0][2] == percent(1 / 49)
+
+
+def test_one_encoding_alone_has_no_difference_and_none_asks_for_some() -> None:
+    one = drawn("side", encodings=("rope",), a="rope", b="rope")
+    assert "difference" not in one["maps"]["rasters"]
+    assert "Choose up to four" in words(drawn("side", encodings=())["caption"])
+    same = drawn("side", a="t5", b="t5")
+    assert "A and B are the same" in words(same["caption"])
+
+
+# By distance.
+
+
+@pytest.mark.parametrize("unit", ["scores", "weights"])
+def test_values_by_distance_are_the_cores(unit: str) -> None:
+    slots = drawn("distance", lines=catalog.NAMES, unit=unit, reach=512, place=300, head=3,
+                  rope_theta=500.0)  # fmt: skip
+    for row, name in zip(cells(slots["values"]), catalog.NAMES, strict=True):
+        term = comparison.term(name, 512, trained(), Setting(500.0, 3))
+        shown = attention.softmax(term) if unit == "weights" else term
+        for cell, at in zip(row[1:], (0, 300, 511), strict=True):
+            if name == "learned" and at >= 256:
+                assert cell == "no row"
+            else:
+                value = float(shown[at])
+                value = 0.0 if unit == "scores" and abs(value) < 1e-12 else value
+                assert cell == re.sub("<[^>]*>", "", number(value))
+    rope = comparison.term("rope", 512, trained(), Setting(500.0, 3))
+    assert f"a score of {number(float(rope[300]))} at 300 tokens" in words(slots["caption"])
+    slope = float(alibi.slopes(3)[2])
+    assert f"takes off {number(300 * slope)} there" in words(slots["caption"])
+    assert "has 256 rows, and ends" in words(slots["caption"])
+
+
+def test_curves_keep_the_highest_and_lowest_of_each_bin() -> None:
+    slots = drawn("distance", reach=4096, axis="linear", lines=("rope",))
+    rope = comparison.term("rope", 4096, trained())
+    *band, line = slots["curves"]["figure"]["data"]
+    y = numbers(line["y"])
+    assert (y.min(), y.max()) == pytest.approx((rope.min(), rope.max()), rel=1e-6)
+    starts = distance.bins(4096, 120, "linear")
+    inv_freq = comparison.inv_freq(trained().d_model, 10_000.0)
+    expected = distance.random_band(inv_freq, starts)[1:]
+    np.testing.assert_allclose([numbers(one["y"]) for one in band], expected, rtol=1e-5)
+
+
+@given(n=st.integers(0, 4000), head=st.integers(1, 3), theta=st.floats(10, 1e9))
+def test_the_formulas_by_distance_are_the_cores(n: int, head: int, theta: float) -> None:
+    setting = Setting(theta, head)
+    terms = {name: comparison.term(name, n + 1, trained(), setting) for name in ("alibi", "rope")}
+    assert pictures.DECLINE.value(m=comparison.slope(head, trained()), n=n) == pytest.approx(
+        terms["alibi"][n]
+    )
+    d = trained().d_model
+
+    # theta_i is one name in the formula: its value depends on the index.
+    inv_freq = comparison.inv_freq(d, theta)
+    expression = pictures.TURN.expression.replace("theta_i", "theta[i]")
+    formula = pictures.Formula("x", expression)
+    assert formula.value(n=n, theta=inv_freq.tolist(), half=d // 2, d=d) == pytest.approx(
+        terms["rope"][n], abs=1e-9
+    )
+
+
+# Four questions.
+
+
+def test_the_table_has_every_answer_with_its_source() -> None:
+    markup = drawn("questions")["answers"]["markup"]
+    for encoding in catalog.ENCODINGS:
+        for answer in encoding.answers.values():
+            assert f"<b>{answer.short}</b>" in markup
+            assert answer.source.address in markup
+    assert markup.count("<tr") == 1 + len(catalog.ENCODINGS)
+    assert "hold at all 4,096" in markup
+
+
+@pytest.mark.parametrize("question", catalog.QUESTIONS)
+def test_one_question_shows_all_reasons(question: str) -> None:
+    markup = drawn("questions", question=question)["answers"]["markup"]
+    for encoding in catalog.ENCODINGS:
+        assert encoding.answers[question].why in markup
+
+
+def test_a_filter_fades_the_others_and_counts() -> None:
+    slots = drawn("questions", level="holds")
+    assert slots["answers"]["markup"].count("is-out") == 7
+    assert words(slots["answers:head"]).endswith("2 of 9: T5 bias and ALiBi")
+    assert words(drawn("questions", years=0)["answers:head"]).endswith(
+        "2 of 9: sinusoidal and learned"
+    )
+    assert words(drawn("questions", years=0)["note:years"]) == "up to 2017"
+    assert "No encoding answers so" in words(drawn("questions", years=0, kind="both")[
+        "answers:head"])  # fmt: skip
+
+
+# The price.
+
+
+@pytest.mark.parametrize("length", [128, 1_048_576, 10_000_000])
+@pytest.mark.parametrize(("layers", "heads", "kv", "d"), [(32, 32, 8, 128), (1, 1, 1, 2)])
+def test_prices_are_exact(length: int, layers: int, heads: int, kv: int, d: int) -> None:
+    slots = drawn("price", length=length, num_layers=layers, num_heads=heads,
+                  num_key_value_heads=kv, head_dim=d)  # fmt: skip
+    shape = Shape(layers, heads, d, length)
+    own = comparison.attention_operations(shape, length)
+    for row, encoding in zip(cells(slots["prices"]), catalog.ENCODINGS, strict=True):
+        added = comparison.operations(encoding.name, shape, length, kv)
+        assert row[1] == f"{encoding.parameters(shape):,}"
+        assert row[2] == (size(2 * heads * length**2) if encoding.fills_scores else "none")
+        if 1e-6 <= added / own < 10:
+            assert row[3] == f"{100 * added / own:.3g}\u00a0%"
+        assert row[4] == (re.sub("<[^>]*>", "", number(added)) if added else "0")
+        assert row[5] == encoding.serving.short
+    caption = words(slots["caption"])
+    assert f"takes {size(2 * heads * length**2)} for one layer" in caption
+    assert f"KV cache {size(4 * layers * kv * d * length)} for all" in caption
+    assert f"cache at {number(2 * layers * kv * d / heads)} tokens" in caption
+
+
+def test_a_million_tokens_of_llama_take_70_terabytes() -> None:
+    slots = drawn("price")
+    assert "takes 70.4 TB for one layer, the KV cache 137 GB for all" in words(slots["caption"])
+    assert 'aria-pressed="true">Llama 3.1 8B' in slots["shapes"]["markup"]
+
+
+def test_lines_over_length_are_the_cores() -> None:
+    slots = drawn("price")
+    shape = Shape(32, 32, 128, 1)
+    square = slots["memory"]["figure"]["data"][-1]
+    np.testing.assert_allclose(numbers(square["y"]), [64.0 * n * n for n in LENGTHS], rtol=1e-6)
+    assert (LENGTHS[0], LENGTHS[-1]) == (128, 10_000_000)
+    names = [name for name in catalog.NAMES if name != "none"]
+    for name, trace in zip(names, slots["work"]["figure"]["data"], strict=True):
+        expected = [comparison.operations(name, shape, n, 8)
+                    / comparison.attention_operations(shape, n) for n in LENGTHS]  # fmt: skip
+        np.testing.assert_allclose(numbers(trace["y"]), expected, rtol=1e-6)
+
+
+shapes = st.builds(Shape, st.integers(1, 128), st.integers(1, 128), st.integers(1, 128),
+                   st.just(1))  # fmt: skip
+
+
+@given(shape=shapes, length=st.integers(1, 10**7), kv=st.integers(1, 128))
+def test_the_formulas_of_the_price_are_the_cores(shape: Shape, length: int, kv: int) -> None:
+    kv = min(kv, shape.num_heads)
+    h, d = shape.num_heads, shape.head_dim
+    own = comparison.attention_operations(shape, length)
+    bias = pictures.WRITTEN_OUT.value(b=2, H=h, L=length)
+    assert bias == 2 * catalog.get("t5").bias_entries(length, h)
+    cache = pictures.CACHE.value(b=2, n_layers=shape.num_layers, K=kv, d=d, L=length)
+    assert cache == 2 * comparison.kv_cache_entries(shape, length, kv)
+    turned = comparison.operations("rope", shape, length, kv) / own
+    assert pictures.ROTATION.value(H=h, K=kv, L=length) == pytest.approx(turned)
+    sloped = comparison.operations("alibi", shape, length, kv) / own
+    assert pictures.SLOPE.value(d=d) == pytest.approx(sloped)
+
+
+# Past training.
+
+
+@pytest.mark.parametrize("context", [64, 300, 4096])
+def test_measured_numbers_are_those_of_the_models(context: int) -> None:
+    slots = drawn("beyond", context=context)
+    length = {64: 64, 300: 256, 4096: 4096}[context]
+    at = measured.LENGTHS.index(length)
+    for row, (family, (label, _)) in zip(cells(slots["measured"]), FAMILIES.items(), strict=True):
+        band = measured.band(f"names-{family}")
+        assert band is not None
+        assert row[0] == label
+        assert row[1] == f"{math.exp(band.mean[measured.LENGTHS.index(256)]):.2f}"
+        low, high = math.exp(band.lowest[at]), math.exp(band.highest[at])
+        ends = dict.fromkeys((f"{low:.2f}", f"{high:.2f}"))  # one, if they read the same
+        assert row[2] == ("cannot read" if math.isnan(low) else "–".join(ends))
+        assert row[3] == held(measured.reach(f"names-{family}"))
+    floor = math.exp(measured.floor()[at])
+    assert f"has perplexity {floor:.2f}. The loss of ALiBi and T5 bias" in words(slots["caption"])

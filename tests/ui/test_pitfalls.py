@@ -1,0 +1,222 @@
+"""The pitfalls' view over all its parameters, and what it says in numbers, without a browser."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from posviz import alibi, pitfalls, rope
+from posviz.figures import pitfalls as pictures
+from posviz.figures.style import number
+from posviz.pitfalls import PITFALLS
+from posviz.views import pitfalls as shown
+from posviz.views.pitfalls import VIEW, Scene
+from tests.ui.test_playground import any_values, content, numbers
+
+SLIPS = [(pitfall.id, slip.id) for pitfall in PITFALLS for slip in pitfall.slips]
+
+
+def drawn(**query: str) -> tuple[Scene, dict[str, Any]]:
+    values, problems = VIEW.read(query)
+    assert not problems
+    return Scene(**values), content(VIEW.draw(**values))
+
+
+def text(slot: dict[str, Any]) -> str:
+    """What a place says, without tags."""
+    return re.sub(r"<[^>]*>", "", slot["markup"])
+
+
+@given(data=st.data())
+def test_every_view_can_be_drawn_and_linked(data: st.DataObject) -> None:
+    values = any_values(data.draw, VIEW)
+    assert VIEW.read(VIEW.query(values)) == (values, [])
+    slots = content(VIEW.draw(**values))
+    for key, slot in slots.items():
+        if "figure" in slot:
+            go.Figure({name: slot["figure"][name] for name in ("data", "layout")})  # validates
+            for trace in slot["figure"]["data"]:
+                x, y = numbers(trace["x"]), numbers(trace["y"])
+                assert len(x) == len(y) > 0
+                assert np.isfinite(x).all()
+                assert np.isfinite(y).all()
+                assert np.all(np.diff(x) > 0)
+        words = re.sub(r"<[^>]*>", " ", slot.get("markup", slot.get("alt")))
+        assert not re.search(r"\b(nan|inf|None)\b|[{}]", words), key
+
+
+WRONG = {
+    "pitfall": ["", "Base"], "slip": ["x", "zero"], "example": ["gpt2"], "across": ["rows"],
+    "seq_len": ["63", "131073", "1.5"], "position": ["0", "4096", "x"], "distance": ["-1", "nan"],
+    "rope_theta": ["1", "1e10"], "mistaken_theta": ["9"], "factor": ["0.5", "129"],
+    "rotary_dim": ["3", "130"], "num_heads": ["0", "129"], "head": ["0", "9"], "rows": ["64"],
+    "columns": ["-1"], "head_dim": ["2", "5"], "look_back": ["257"], "prompt": ["0"],
+    "padding": ["513"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"), [(name, text) for name, texts in WRONG.items() for text in texts]
+)
+def test_a_wrong_value_is_told_and_the_default_shown(name: str, wrong: str) -> None:
+    values, problems = VIEW.read({name: wrong})
+    assert [name in str(problem) for problem in problems] == [True]
+    assert values == VIEW.read({})[0]
+
+
+@pytest.mark.parametrize("pitfall", [pitfall.id for pitfall in PITFALLS])
+def test_axes_stand_while_a_handle_moves(pitfall: str) -> None:
+    axes = []
+    values = VIEW.read({"pitfall": pitfall})[0]
+    for name, parameter in VIEW.declared(values).items():
+        if name in ("position", "distance", "factor", "head", "padding", "rows", "columns"):
+            for end in (parameter.low, parameter.high):  # type: ignore[union-attr]
+                moved = VIEW.follow({**VIEW.query(values), name: str(end)})
+                layout = content(VIEW.draw(**moved))["scores"]["figure"]["layout"]
+                axes.append((layout["xaxis"], layout["yaxis"]))
+    assert axes == [axes[0]] * len(axes)
+
+
+@pytest.mark.parametrize(("pitfall", "slip"), SLIPS)
+def test_every_number_in_words_is_the_cores(pitfall: str, slip: str) -> None:
+    scene, slots = drawn(pitfall=pitfall, slip=slip)
+    made = pitfalls.get(pitfall).slip(slip)
+    outcome = made.outcome(
+        made.settings(made.examples[0], **({"look_back": 16} if pitfall == "partial" else {}))
+    )
+    place = (2, 20) if pitfall == "mrope" else (scene.position, scene.distance)
+    right, mistaken = outcome.at(*place)
+    caption, head = text(slots["caption"]), text(slots["scores:head"])
+    assert f"scores {number(right)}, and {number(mistaken)} under the mistake" in re.sub(
+        r"<[^>]*>", "", caption
+    )
+    assert f"here {number(right)} right, {number(mistaken)} mistaken" in head
+    away = mistaken - right if abs(mistaken - right) > 1e-9 else 0.0
+    assert f"here {number(away)} " in text(slots["map:head"])
+    errors = np.abs(np.subtract(*outcome.scores(np.array([place[0]]), np.arange(
+        outcome.extent if pitfall == "mrope" else place[0] + 1))))[0]  # fmt: skip
+    errors[errors < 1e-9] = 0.0
+    apart = np.flatnonzero(errors > outcome.visible)
+    if pitfall == "mrope":
+        assert f"lies {apart[0]} columns left" in caption
+    elif len(apart):
+        assert re.search(rf"stands {apart[0]:,} tokens? back", caption)
+    else:
+        assert "no key is off" in caption
+    if scene.across == "distance" and len(apart) and apart[0]:
+        assert f"up to {'column' if pitfall == 'mrope' else 'distance'} {apart[0] - 1:,}" in text(
+            slots["glance"]
+        )
+    why = text(slots["why"])
+    hides = pitfalls.get(pitfall).hides
+    for name, value in (("zero", errors[0]), ("one", errors[1]), ("scale", outcome.scale)):
+        if f"{{{name}}}" in hides:
+            assert re.sub(r"<[^>]*>", "", number(float(value))) in why
+    for fact in outcome.facts:
+        assert fact.label in why
+        for value in (fact.right, fact.mistaken):
+            assert re.sub(r"<[^>]*>", "", shown.shown(value)) in why
+
+
+@pytest.mark.parametrize(("pitfall", "slip"), pictures.FORMULAS)
+@settings(max_examples=12)
+@given(data=st.data())
+def test_formulas_give_the_cores_numbers(pitfall: str, slip: str, data: st.DataObject) -> None:
+    query = {"pitfall": pitfall, "slip": slip}
+    for name in ("rope_theta", "mistaken_theta", "factor", "rotary_dim", "num_heads", "head",
+                 "padding", "prompt", "position", "distance"):  # fmt: skip
+        parameter = VIEW.declared(VIEW.follow(query))[name]
+        low, high = int(parameter.low), int(parameter.high)  # type: ignore[union-attr]
+        step = 2 if name == "rotary_dim" else 1
+        query[name] = str(data.draw(st.integers(low // step, high // step)) * step)
+    scene = Scene(**VIEW.follow(query))
+    facts = scene.outcome.facts
+    index = 1 if pitfall == "mscale" and len(facts) > 2 else 0
+    wanted = facts[index].right, facts[index].mistaken
+    if pitfall == "left_padding":
+        crosses = scene.position >= scene.prompt > scene.position - scene.distance
+        wanted = float(scene.distance), float(scene.distance + scene.padding * crosses)
+    for formula, symbols, value in zip(
+        pictures.FORMULAS[pitfall, slip], shown.symbols(scene), wanted, strict=True
+    ):
+        assert formula.value(**symbols) == pytest.approx(value, rel=1e-9)
+
+
+def test_the_chart_shows_the_scores_of_the_core() -> None:
+    _, slots = drawn(pitfall="base", example="Meta-Llama-3-8B", position="100")
+    low, high, *_ = slots["scores"]["figure"]["data"]
+    assert numbers(low["x"])[:3].tolist() == [0.5, 1.0, 2.0]
+    right = 2 * rope.cosine_sums(rope.inv_freq(128, 5e5), 101) / np.sqrt(128)
+    np.testing.assert_allclose(numbers(low["y"])[:30], right[:30], rtol=1e-6)
+    np.testing.assert_allclose(numbers(high["y"])[:30], right[:30], rtol=1e-6)
+
+
+def test_a_link_shows_40_heads() -> None:
+    _, slots = drawn(pitfall="slopes", example="baichuan-13b", distance="10")
+    assert f"{-10 * alibi.slopes(40)[32]:.3g}".replace("-", "−") in text(slots["caption"])
+    assert "0.840896" in text(slots["why"])
+    assert "baichuan-inc/Baichuan2#225" in slots["told"]["markup"]
+    assert "https://github.com/baichuan-inc/Baichuan2/issues/225" in slots["told"]["markup"]
+
+
+# ------------------------------------------------------------------------------- the real model
+
+
+def test_every_pitfall_has_a_trained_model_or_says_why_not() -> None:
+    from posviz.models import mistaken
+
+    names = {pitfall.id for pitfall in PITFALLS}
+    assert set(mistaken.SHOWN) == set(shown.TINY)
+    assert set(shown.TINY_SLIPS.items()) <= set(SLIPS)
+    assert set(shown.WITHOUT_MODEL) == names - set(mistaken.SHOWN)
+    _, slots = drawn(pitfall="mrope")
+    assert "No tiny model reads images" in text(slots["real:caption"])
+
+
+def test_what_was_measured_is_told_and_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    from posviz.models import mistaken
+
+    positions = np.array([64.0, 256.0, 1024.0])
+    found = mistaken.Effect(
+        "names-rope-500-seed0", 1024, 256, positions, np.array([1.1, 1.0, 0.9]),
+        np.array([1.1, 1.05, 4.321]), None, None, 4,
+    )  # fmt: skip
+    last = replace(found, right_found=0.98, wrong_found=0.05)
+    asked: list[str] = []
+
+    def effects(pitfall: str, *, factor: float) -> Iterator[mistaken.Effect]:
+        asked.append(pitfall)
+        assert factor == shown.FACTOR
+        yield from (found, last)
+
+    monkeypatch.setattr(mistaken, "effects", effects)
+    monkeypatch.setattr(shown, "_finished", {})
+    values, _ = VIEW.read({"pitfall": "scaling_missing"})
+    assert VIEW.measure is not None
+    assert "measuring" in content(VIEW.draw(**values))["real:head"]["markup"]
+    steps = [content(step) for step in VIEW.measure(**values)]
+    assert "Needles: measuring…" in text(steps[0]["real:caption"])
+    for slots in (steps[1], content(VIEW.draw(**values))):
+        told = f"at 1,024 tokens {math.exp(0.9):.2f} right, {math.exp(4.321):.1f} mistaken"
+        assert told in text(slots["real:head"])
+        said = text(slots["real:caption"])
+        assert f"by 1.00 up to 64 tokens, by {math.exp(3.421):.1f} at 1,024" in said
+        assert "it finds 98\u00a0%, with the mistake 5\u00a0%" in said
+        right, mistake = slots["real"]["figure"]["data"]
+        np.testing.assert_allclose(numbers(right["y"]), np.exp(found.right), rtol=1e-6)
+        np.testing.assert_allclose(numbers(mistake["y"]), np.exp(found.wrong), rtol=1e-6)
+        assert "A tiny RoPE, base 500 model, seed 0" in said
+    other = content(VIEW.draw(**VIEW.read({"pitfall": "scaling_missing", "slip": "clamped"})[0]))
+    assert "A related slip in a tiny RoPE" in text(other["real:caption"])
+    assert list(VIEW.measure(**values)) == []  # known by now
+    assert list(VIEW.measure(**VIEW.read({"pitfall": "mrope"})[0])) == []
+    assert asked == ["scaling_missing"]

@@ -1,0 +1,311 @@
+"""Fewer bits over all parameters, without a browser."""
+
+from __future__ import annotations
+
+import base64
+import math
+import re
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from posviz import params, precision, presets, rope
+from posviz.figures import precision as pictures
+from posviz.figures.style import number, percent, plain_text
+from posviz.precision import Casts
+from posviz.views.precision import END, HANDLES, MODELS, PARTS, TOP, VIEW
+from tests.ui.test_playground import any_values, content, numbers
+
+
+def drawn(part: str, **changed: object) -> dict[str, dict[str, Any]]:
+    values, problems = VIEW.read({"part": part})
+    assert not problems
+    return content(VIEW.draw(**(values | changed)))
+
+
+def words(slot: dict[str, Any]) -> str:
+    return re.sub(r"<[^>]*>", "", plain_text(slot["markup"]))
+
+
+def cells(slot: dict[str, Any]) -> dict[str, list[str]]:
+    """Text of each row of a table by its label."""
+    body = plain_text(slot["markup"].partition("<tbody>")[2])
+    rows = [re.sub(r"</t[hd]>", "|", row) for row in re.findall(r"<tr>(.*?)</tr>", body)]
+    told = [re.sub(r"<[^>]*>", "", row).split("|") for row in rows]
+    return {row[0]: row[1:-1] for row in told}
+
+
+@given(data=st.data())
+def test_every_view_can_be_drawn_and_linked(data: st.DataObject) -> None:
+    values = any_values(data.draw, VIEW)
+    assert VIEW.read(VIEW.query(values)) == (values, [])
+    for key, slot in content(VIEW.draw(**values)).items():
+        said = re.sub(r"<[^>]*>", " ", slot.get("markup", slot.get("alt")))
+        assert not re.search(r"(?<![\w-])(nan|inf|None)(?![\w-])", said), key
+        if "figure" in slot:
+            go.Figure({name: slot["figure"][name] for name in ("data", "layout")})  # validates
+            for trace in slot["figure"]["data"]:
+                x, y = numbers(trace["x"]), numbers(trace["y"])
+                assert len(x) == len(y) > 0
+                assert np.isfinite([x, y]).all(), key
+                assert trace["mode"].startswith("lines")
+
+
+def test_each_part_has_its_handles_and_they_are_all_declared() -> None:
+    declared = VIEW.declared(VIEW.read({})[0])
+    assert HANDLES.keys() == PARTS.keys()
+    for names in HANDLES.values():
+        assert all(isinstance(declared[name], params.Number) for name in names)
+
+
+@pytest.mark.parametrize(
+    ("query", "name"),
+    [({"part": "bits"}, "part"), ({"dtype": "float32"}, "dtype"), ({"model": "bert"}, "model"),
+     ({"held": "none"}, "held"), ({"position": "0"}, "position"), ({"distance": "128"}, "distance"),
+     ({"position": "5", "distance": "6"}, "distance"), ({"around": "3"}, "around"),
+     ({"pair": "64"}, "pair"), ({"model": "gpt-neox-20b", "pair": "12"}, "pair"),
+     ({"part": "angles", "position": str(END + 1)}, "position"),
+     ({"part": "angles", "dtype": "float16", "position": "65520"}, "position")],
+)  # fmt: skip
+def test_a_wrong_value_is_told(query: dict[str, str], name: str) -> None:
+    values, problems = VIEW.read(query)
+    assert [name in str(problem) for problem in problems] == [True]
+    assert VIEW.read(VIEW.query(values)) == (values, [])
+
+
+# Positions.
+
+
+@pytest.mark.parametrize("position", [1, 256, 257, 2049, 15_962, 65_519, 1_000_003, TOP])
+def test_the_table_and_the_captions_are_the_core_s(position: int) -> None:
+    slots = drawn("positions", position=position, distance=1)
+    for column, dtype in enumerate(("float32", "bfloat16", "float16")):
+        told = [row[column] for row in cells(slots["table"]).values()]
+        exact = f"{precision.last_exact_position(dtype):,}"
+        assert told[:2] == [str(precision.SIGNIFICANT_BITS[dtype]), exact]
+        if position > precision.last_position(dtype):
+            assert told[2:] == ["too large", "–", "–", "–", "–"]
+            continue
+        held, key = (int(precision.rounded(dtype, at)) for at in (position, position - 1))
+        first, last = precision.sharing(dtype, position)
+        assert told[2:] == [
+            f"{held:,}", f"{last - first + 1:,}", f"{precision.spacing(dtype, position):,}",
+            f"{held - key:,}",
+            percent(precision.distinct_positions(dtype, position + 1) / (position + 1)),
+        ]  # fmt: skip
+    held = int(precision.bfloat16(position))
+    first, last = precision.sharing("bfloat16", position)
+    if first == last:
+        assert "a place of its own" in words(slots["verdict"])
+    else:
+        tokens = f"{last - first + 1:,} tokens stand on the same place: {held:,}."
+        assert tokens in words(slots["verdict"])
+        assert f"bfloat16 holds {first:,}–{last:,} all as {held:,}." in words(slots["caption"])
+    apart = held - int(precision.bfloat16(position - 1))
+    seen = {1: "at its distance", 0: "on the query’s own place"}.get(apart, f"seen {apart:,} back")
+    assert seen in words(slots["caption"])
+
+
+def test_the_ruler_shows_each_number_over_its_positions() -> None:
+    slots = drawn("positions", position=257, around=4)
+    assert "In bfloat16, 3 tokens" not in words(slots["verdict"])
+    shown = [
+        [(int(count), label) for count, label in re.findall(r"grow:(\d+)\"><em>(.*?)</em>", row)]
+        for row in slots["ruler"]["markup"].split('class="pv-precision-row"')[1:]
+    ]
+    singles = [(1, f"{at}") for at in range(253, 262)]
+    # 257 goes to the even 256, 259 to 260, 261 to 260.
+    assert shown == [
+        singles,
+        [(1, "253"), (1, "254"), (1, "255"), (2, "256"), (1, "258"), (3, "260")],
+        singles,
+    ]
+    assert slots["ruler"]["markup"].count('data-set="position=') == 9
+
+
+def test_float16_ends_and_says_so() -> None:
+    ruler = words(drawn("positions", position=65_519)["ruler"])
+    assert "65,504" in ruler
+    assert "too large" in ruler
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float32"])
+def test_the_chart_counts_numbers(dtype: precision.Dtype) -> None:
+    traces = drawn("positions")["distinct"]["figure"]["data"]
+    (trace,) = [one for one in traces if one["name"] == dtype]
+    lengths = numbers(trace["x"])
+    assert lengths[-1] == min(TOP, precision.last_position(dtype) + 1)
+    few = lengths[lengths < 70_000].astype(int)
+    held = precision.rounded(dtype, np.arange(few[-1]))
+    expected = [len(np.unique(held[:length])) for length in few]
+    np.testing.assert_array_equal(numbers(trace["y"])[: len(few)], expected)
+
+
+# Angles.
+
+
+def test_the_defaults_are_the_numbers_of_the_report() -> None:
+    told = words(drawn("angles")["hands"])
+    assert "cos 15,962 = −0.9080cos 15,936 = −0.2680" in told
+    assert math.cos(15962) == pytest.approx(-0.9080, abs=5e-5)
+    assert math.cos(15936) == pytest.approx(-0.2680, abs=5e-5)
+
+
+WAYS = {
+    "float32": lambda d: Casts(),
+    "tables": lambda d: Casts("float32", "float32", "float32", d),
+    "inv_freq": lambda d: Casts("float32", d, "float32", d),
+    "positions": lambda d: Casts(d, "float32", "float32", d),
+    "all": lambda d: Casts(d, d, d, d),
+}
+
+
+@pytest.mark.parametrize("held", WAYS)
+@pytest.mark.parametrize(
+    ("dtype", "model", "pair", "position"),
+    [("bfloat16", "Llama-2-7b-hf", 0, 15_962), ("float16", "Meta-Llama-3-8B", 17, 60_001),
+     ("bfloat16", "gpt-neox-20b", 11, 1)],
+)  # fmt: skip
+def test_the_ways_and_their_verdict_are_the_core_s(
+    held: str, dtype: precision.Dtype, model: str, pair: int, position: int
+) -> None:
+    slots = drawn("angles", held=held, dtype=dtype, model=model, pair=pair, position=position)
+    rotary = presets.main_rotary(model)
+    assert rotary is not None
+    theta = float(rotary.rope.inv_freq[pair])
+    for row, way in zip(cells(slots["ways"]).values(), WAYS, strict=True):
+        casts = WAYS[way](dtype)
+        (angle,) = precision.cast_angles(casts, position, [theta])
+        (cos,) = precision.cast_cosines(casts, position, [theta])
+        exact = math.cos(position * theta)
+        off, error = (
+            plain_text(number(float(abs(one)))) for one in (angle - position * theta, cos - exact)
+        )
+        assert row == [off, f"{cos:.4f}".replace("-", "−"), error]
+        if way == held:
+            assert error in words(slots["verdict"])
+            angles = precision.cast_angles(casts, position, rotary.rope.inv_freq)
+            away = int((abs(angles - position * rotary.rope.inv_freq) > math.pi / 2).sum())
+            assert f"{away} of {len(angles)} pairs" in words(slots["caption"])
+            # The largest error over all positions: the last point of the line, and the caption.
+            (line,) = [one for one in slots["errors"]["figure"]["data"]
+                       if one["line"]["width"] > 3]  # fmt: skip
+            end = int(numbers(line["x"])[-1]) + 1
+            (most,) = precision.worst_cosine_errors(casts, theta, [end])
+            assert numbers(line["y"])[-1] == pytest.approx(max(most, pictures.FAINTEST))
+            assert f"off by up to {plain_text(number(float(most)))};" in words(slots["caption"])
+
+
+def test_large_angles_carry_the_note_on_fast_sines() -> None:
+    assert "past 48,039" in words(drawn("angles", position=48_040)["caption"])
+    assert "past 48,039" not in words(drawn("angles", position=48_039)["caption"])
+
+
+# Shifting both.
+
+
+@pytest.mark.parametrize(
+    ("dtype", "model", "position", "distance"),
+    [("bfloat16", "Llama-2-7b-hf", 15_962, 16), ("float16", "gemma-2b", 65_519, 127),
+     ("bfloat16", "gpt-neox-20b", 3, 2), ("bfloat16", "Meta-Llama-3-8B", 131_071, 0)],
+)  # fmt: skip
+def test_scores_and_their_spread_are_the_core_s(
+    dtype: precision.Dtype, model: str, position: int, distance: int
+) -> None:
+    slots = drawn("invariance", dtype=dtype, model=model, position=position, distance=distance)
+    rotary = presets.main_rotary(model)
+    assert rotary is not None
+    theta = rotary.rope.inv_freq
+    ones = np.ones(2 * len(theta))
+    end = min(END, precision.last_position(dtype))
+    start = min(max(position - 48, 0), end - 95)
+    at = np.arange(max(start, distance), start + 96)
+    kinds = [("float64", "float64"), ("float32", "float32"), (dtype, "float32"), (dtype, dtype)]
+    spreads = []
+    for row, (vectors, turned) in zip(cells(slots["table"]).values(), kinds, strict=True):
+        query = precision.rotate_in(vectors, np.tile(ones, (len(at), 1)), at, theta,
+                                    angle_dtype=turned)  # type: ignore[arg-type]  # fmt: skip
+        key = precision.rotate_in(vectors, np.tile(ones, (len(at), 1)), at - distance, theta,
+                                  angle_dtype=turned)  # type: ignore[arg-type]  # fmt: skip
+        scores = (query * key).sum(axis=1) / len(ones)
+        assert row[0] == f"{scores[position - at[0]]:.4f}".replace("-", "−")
+        spreads.append(float(np.ptp(scores)))
+        if spreads[-1] > 1e-9:  # below, the order of the sum decides
+            assert row[1] == plain_text(number(spreads[-1]))
+    told = words(slots["caption"])
+    assert f"within {plain_text(number(spreads[2]))} although" in told
+    assert f"moves by {plain_text(number(spreads[3]))}." in told
+    # A column of each map, one byte a cell from -1 to 1; 0 where the key is before position 0.
+    for way, angle_dtype in (("tables", "float32"), ("all", dtype)):
+        raster = slots["maps"]["rasters"][way]
+        shown = np.frombuffer(base64.b64decode(raster["cells"]), np.uint8).reshape(96, 128)
+        column = shown[96 - len(at) :, distance]
+        (scores,) = precision.relative_scores(
+            dtype, ones, ones, at, [distance], theta, angle_dtype=angle_dtype
+        ).T  # type: ignore[arg-type]
+        np.testing.assert_allclose((column - 1.0) / 127 - 1, scores / len(ones), atol=1 / 127)
+        assert (shown[: 96 - len(at), distance] == 0).all()
+    for trace in slots["flat"]["figure"]["data"]:
+        assert numbers(trace["x"])[0] >= distance
+
+
+def test_float64_is_flat_and_only_rounded_positions_break_it() -> None:
+    slots = drawn("invariance")
+    by_name = {t["name"]: np.ptp(numbers(t["y"])) for t in slots["flat"]["figure"]["data"]}
+    assert by_name["float64"] < 1e-6  # sent in float32
+    assert by_name["all in float32"] < 1e-3
+    assert by_name["bfloat16, angles in float32"] < 0.01
+    assert by_name["bfloat16, angles too"] > 0.5
+
+
+def test_the_prose_is_the_core_s() -> None:
+    """What content/en/precision.md says in numbers."""
+    assert [precision.last_exact_position(d) for d in ("bfloat16", "float16", "float32")] == [
+        256, 2048, 16_777_216,
+    ]  # fmt: skip
+    assert precision.rounded("float16", precision.last_position("float16")) == 65_504
+    assert precision.bfloat16([255, 256, 257, 258]).tolist() == [255, 256, 256, 258]
+    assert precision.spacing("bfloat16", 65_536) == 512
+    theta = rope.inv_freq(128, 10_000.0)
+    (last,) = precision.worst_cosine_errors(Casts(tables="bfloat16"), 1.0, [END + 1])
+    assert 0.0019 < last < 0.002
+    (far,) = precision.worst_cosine_errors(Casts(), float(theta[1]), [END + 1])
+    assert far > 0.005
+    assert 26 / (2 * math.pi) == pytest.approx(4, abs=0.2)
+    share = abs(precision.bfloat16(theta) - theta) / theta
+    assert 1 / 512 < share.max() <= 1 / 256
+
+
+# Formulas.
+
+
+@pytest.mark.parametrize("position", [256, 257, 511, 512, 15_962, 65_535, TOP])
+def test_the_spacing_formula_is_the_core_s(position: int) -> None:
+    held = int(precision.bfloat16(position))
+    e = held.bit_length() - 1
+    assert pictures.SPACING.value(e=e, p=8) == precision.spacing("bfloat16", position)
+
+
+@given(st.sampled_from(MODELS), st.integers(0, 127))
+def test_the_score_formula_is_the_core_s(model: str, distance: int) -> None:
+    rotary = presets.main_rotary(model)
+    assert rotary is not None
+    theta, d = rotary.rope.inv_freq, rotary.rope.rotary_dim
+    value = pictures.FLAT.value(delta=distance, b=rotary.rope.rope_theta, d=d, half=d // 2)
+    q = rope.rotate(np.ones(d), 5_000, theta)
+    k = rope.rotate(np.ones(d), 5_000 - distance, theta)
+    assert value == pytest.approx(q @ k / d, abs=1e-9)
+
+
+@given(st.integers(1, END), st.floats(1e-6, 1.0))
+def test_the_cosine_formula_is_the_core_s(position: int, theta: float) -> None:
+    (phi,) = precision.cast_angles(Casts("bfloat16", "bfloat16", "bfloat16"), position, [theta])
+    cos = precision.cast_cosines(
+        Casts("bfloat16", "bfloat16", "bfloat16", "float64"), position, [theta]
+    )
+    found = pictures.COSINE.value(phi=float(phi), m=position, theta_i=theta)
+    assert found == pytest.approx(abs(float(cos[0]) - math.cos(position * theta)), abs=1e-12)

@@ -1,0 +1,212 @@
+"""What is found for some words, and that every link of it can be opened."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+import time
+from urllib.parse import parse_qsl
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from posviz import (
+    catalog,
+    claims,
+    config_names,
+    hf_config,
+    pitfalls,
+    presets,
+    rope_scaling,
+    rope_units,
+)
+from posviz.ui import live, search, site
+from posviz.ui.labels import METHODS
+from posviz.views.search import VIEW, excerpt
+from tests.ui.views import view_of
+
+
+def addresses(words: str, most: int = search.MOST) -> list[str]:
+    return [entry.address for entry in search.find(words, most).entries]
+
+
+def drawn(words: str) -> tuple[str, str]:
+    """Markup of the links, and what is said of them."""
+    slots = VIEW.draw(search=words)
+    found, count = (json.loads(slots[key].sent())["markup"] for key in ("found", "count"))
+    return found, count
+
+
+@pytest.mark.parametrize("page", [*site.pages()], ids=lambda page: page.name)
+def test_each_page_is_found_by_its_title_and_its_parts_by_their_labels(page: site.Page) -> None:
+    assert page.address() in addresses(page.title)[:2]
+    labels = [label for one in site.pages() for label in one.parts.values()]
+    for part, label in page.parts.items():
+        # Where several pages have a part of that name, each one is among the first.
+        assert page.address(part) in addresses(label)[: max(2, labels.count(label))], label
+        assert page.address(part) in addresses(f"{page.title} {label}")[:2], label
+    for term, part in page.terms.items():
+        assert page.address(part) in addresses(term)[:2], term
+
+
+def test_each_word_of_the_glossary_is_explained_in_the_result() -> None:
+    for word in search.index():
+        for name in word.names if word.kind == "word" else ():
+            assert word in search.find(name).entries[:2], name
+            assert html.escape(word.says) in drawn(name)[0], name
+
+
+def test_each_encoding_and_each_method_is_found_by_all_its_names() -> None:
+    for encoding in catalog.ENCODINGS:
+        page = encoding.page or "compare"
+        for name in (encoding.name, encoding.label, *search.ENCODING_WORDS[encoding.name]):
+            found = [address.partition("?")[0] for address in addresses(name)[:2]]
+            assert page in found or name == "none", name  # "none" is a method too
+    for rope_type in rope_scaling.ROPE_SCALINGS:
+        names = (rope_type, METHODS.get(rope_type, rope_type), *search.METHOD_WORDS[rope_type])
+        for name in names:
+            found = addresses(name)[: 3 if name == "NTK-by-parts" else 2]
+            assert any(rope_type in address for address in found), name
+
+
+@pytest.mark.parametrize(
+    ("words", "address"),
+    [
+        ("NTK-aware", "scaling?pinned=ntk"), ("su", "scaling?pinned=longrope"),
+        ("rotary", "rope"), ("T5 bias", "relative?part=buckets"),
+        ("position interpolation", "scaling?pinned=linear"), ("passkey", "needle"),
+        ("rope_theta", "rope"), ("ropetheta", "rope"), ("rope theta", "rope"),
+        ("mscale", "scaling?part=attention&pinned=yarn"), ("rope cache", "rope?part=cache"),
+        ("what is yarn", "scaling?pinned=yarn"), ("NoPE", "order"),
+        ("--rope-freq-scale", "scaling?part=units&unit=--rope-freq-scale"),
+        ("ＲｏＰＥ", "rope"), ("ALIBI", "alibi"), ("permutation invariant", "order"),
+        ("gpt-oss-20b", "models?model=gpt-oss-20b"), ("max_position_embeddings", "doctor"),
+    ],
+)  # fmt: skip
+def test_what_people_call_it_leads_there(words: str, address: str) -> None:
+    assert address in addresses(words)[:2]
+
+
+def test_config_keys_and_released_models_are_all_found() -> None:
+    keys = {*config_names.MEANT_AT_THE_TOP, *hf_config.METHOD_KEYS, *hf_config.ELSEWHERE}
+    for key in keys | {unit.name for unit in rope_units.UNITS}:
+        found = [entry.title for entry in search.find(key).entries if entry.kind == "key"]
+        assert key in found, key
+    for name in presets.names():
+        assert name in [entry.title for entry in search.find(name).entries[:2]], name
+
+
+def test_pitfalls_and_claims_are_found_and_no_verdict_is_told() -> None:
+    for pitfall in pitfalls.PITFALLS:
+        assert f"pitfalls?pitfall={pitfall.id}" in addresses(pitfall.label)[:2]
+    for number, claim in enumerate(claims.CLAIMS, 1):
+        found = search.find(claim.statement).entries[0]
+        assert (found.address, found.says) == (f"claims?claim={number}", "")
+
+
+def test_every_link_opens_without_complaint() -> None:
+    for address in {entry.address for entry in search.index()}:
+        page, _, query = address.partition("?")
+        values, problems = view_of(page).read(dict(parse_qsl(query, strict_parsing=bool(query))))
+        assert not problems, address
+        for name, value in parse_qsl(query):
+            assert str(values[name]) == value, address
+
+
+def test_the_ranks_are_exact_term_title_part_term_prose() -> None:
+    kinds = [entry.kind for entry in search.find("scal", 99).entries]
+    assert kinds[0] == "page"
+    assert kinds.index("prose") > kinds.index("key")
+    assert [entry.kind for entry in search.find("pair", 9).entries[:3]] == ["part", "word", "part"]
+    kinds = [(entry.kind, entry.title) for entry in search.find("extrapolation").entries[:2]]
+    assert kinds == [("word", "Extrapolation"), ("page", "Extrapolation lab")]
+    kinds = [entry.kind for entry in search.find("attention", 99).entries]
+    assert kinds.index("part") < kinds.index("key") < kinds.index("prose")
+
+
+def test_a_slip_is_told_and_the_nearest_known_word_is_looked_for() -> None:
+    found, count = drawn("rotery")
+    assert count.startswith("Nothing has “rotery”; the nearest known word is “rotary”. ")
+    assert addresses("rotery") == addresses("rotary")
+    assert 'href="rope"' in found
+    assert "rope?part=decay" in addresses("dekay") + addresses("decya")
+    found, count = drawn("qqqqzz <b>")
+    assert count.startswith("Nothing has “qqqqzz")
+    assert "<" not in count
+
+
+def test_nothing_near_is_a_sentence_and_no_list() -> None:
+    found, count = drawn("zzzzz")
+    assert found == ""
+    assert count == (
+        "Nothing has “zzzzz”, and no known word is near. Try “rope_theta”, “window” or “Llama”."
+    )
+    for word in ("rope_theta", "window", "Llama"):
+        assert search.find(word).count > 0
+
+
+def test_words_that_never_stand_together_are_found_apart() -> None:
+    found = search.find("haystack slopes")
+    assert found.partly
+    assert found.count > 0
+    assert drawn("haystack slopes")[1].startswith("Nothing has all of these words.")
+
+
+def test_the_count_is_that_of_the_links() -> None:
+    for words in ("rope", "cache", "passkey", "llama", "base"):
+        links, count = drawn(words)
+        shown, found = links.count("<a "), search.find(words, 10**6)
+        assert len(found.entries) == found.count
+        said = "1 result" if found.count == 1 else f"{found.count} results"
+        assert count == said + (f", the first {shown}" if shown < found.count else ""), words
+        assert shown == min(found.count, search.MOST)
+
+
+def test_before_anything_is_typed_all_pages_are_there() -> None:
+    for nothing in ("", "  ", "?!"):
+        links, count = drawn(nothing)
+        assert count == ""
+        assert re.findall(r'href="(\w+)"', links) == [one.name for one in site.pages()]
+
+
+def test_other_scripts_are_words_too() -> None:
+    assert search.normal("旋转位置") == search.normal("旋 转 位 置") == "旋 转 位 置"
+    assert search.normal("Ｒｏｔａｒｙ-Straße") == "rotary strasse"
+    assert search.find("旋转").count == 0
+
+
+@given(words=st.text(max_size=60))
+def test_whatever_is_typed_is_drawn_and_escaped(words: str) -> None:
+    links, count = drawn(words)
+    assert "<" not in count.replace("&lt;", "")
+    allowed = r"</?(ul|li|a|b|i|small|span|div|p)( (href|target|class)=\"[^\"<>]*\")*>"
+    assert "<" not in re.sub(allowed, "", links)
+
+
+def test_an_excerpt_shows_the_word_and_does_not_cut_others() -> None:
+    prose = "One two three four five six seven eight nine ten eleven twelve needle and so on."
+    assert excerpt(prose, ["needle"]).startswith("… ")
+    assert "needle" in excerpt(prose, ["needle"])
+    assert excerpt(prose, ["absent"]) == prose
+
+
+def test_a_keystroke_costs_the_server_less_than_five_milliseconds() -> None:
+    for words in ("r", "ro", "rope scaling of llama", "extrapolaton", "zzzzzzz", "what is it"):
+        VIEW.draw(search=words)
+        costs = []
+        for _ in range(5):
+            start = time.process_time()
+            VIEW.draw(search=words)
+            costs.append(time.process_time() - start)
+        assert min(costs) < 0.005, (words, costs)
+
+
+def test_the_route_answers_on_every_page(playground: live.View) -> None:
+    answer = TestClient(Starlette(routes=live.ROUTES)).get("/live/view/search?search=passkey")
+    assert answer.status_code == 200
+    assert "needle" in answer.json()["slots"]["found"]["markup"]
+    assert answer.json()["slots"]["count"]["markup"] == "1 result"
