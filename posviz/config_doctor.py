@@ -11,7 +11,7 @@ change that is named beside them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from posviz import config_plain, config_rules, config_settings, config_text, hf_config
@@ -28,7 +28,7 @@ from posviz.config_finding import (
     lean,
     refusal,
 )
-from posviz.config_text import LlamaCppFlags, Parsed
+from posviz.config_text import LlamaCppFlags, ModelFile, Parsed
 from posviz.hf_config import HEAD_DIM, HEADS, HIDDEN, SETTINGS, TEXT, THETA, Config, Reading
 from posviz.params import InvalidParameterError
 
@@ -45,6 +45,7 @@ __all__ = [
     "diagnose",
     "difference",
     "examine",
+    "model_file",
 ]
 
 ASSUMED_HEAD_DIM = 128
@@ -94,7 +95,20 @@ def examine(given: str | bytes | Config, *, model: Config | None = None) -> Exam
     findings += diagnose(config)
     reading = _reading(config)
     plain = () if reading is None else tuple(config_plain.plain(reading))
+    if reading is not None and reading.positional_encoding == "rope":
+        plain += (_of_vllm(findings),)
     return Examination(parsed, reading, tuple(_by_harm(findings)), plain, assumed)
+
+
+def _of_vllm(findings: Iterable[Finding]) -> Statement:
+    """Where vLLM computes something else from the same file."""
+    keys = dict.fromkeys(each.key for each in findings if "vLLM" in each.template)
+    if not keys:
+        return Statement("the same file is read by vLLM, for which no difference is on record here")
+    return Statement(
+        "the same file is read by vLLM, which is known to differ about {keys}: see the findings",
+        {"keys": ", ".join(keys)},
+    )
 
 
 def diagnose(config: Any) -> list[Finding]:
@@ -113,6 +127,7 @@ def diagnose(config: Any) -> list[Finding]:
         config_rules.about_names,
         config_settings.about_settings,
         config_rules.about_engines,
+        config_rules.about_kin,
     ):
         try:
             rules(file)
@@ -167,20 +182,38 @@ def _completed(parsed: Parsed) -> tuple[Config, dict[str, object]]:
     return {**config, "head_dim": head_dim}, {"head_dim": head_dim}
 
 
+def model_file(model: Config) -> ModelFile | None:
+    """The GGUF file of a model, by its ``config.json``; None if flags have no use there."""
+    reading = _reading(model)
+    if reading is None:
+        return None
+    return ModelFile.of(reading, config_rules.trained_context(model))
+
+
+def _of_method(finding: Finding, given: Config) -> Finding:
+    """The refusal of a method that is only written differently, with its mend."""
+    name = "--rope-scaling"
+    method = str(given.get(name)).strip().lower()
+    if finding.key != name or method not in config_text.LLAMA_CPP_METHODS:
+        return finding
+    return replace(
+        finding,
+        template=finding.template + ", did you mean {likely}?",
+        values={**finding.values, "likely": method},
+        mend=(Mend((name,), method),),
+    )
+
+
 def _examine_flags(parsed: Parsed, model: Config | None) -> Examination:
-    reading = None if model is None else _reading(model)
-    rope = reading.rotary[0].rope if reading is not None and reading.rotary else None
-    trained = None
-    if reading is not None:
-        trained = reading.original_max_position_embeddings or reading.max_position_embeddings
+    file = None if model is None else model_file(model)
     findings = [Finding("warning", each.key, each.template, each.values) for each in parsed.notes]
     plain: tuple[Statement, ...] = ()
     try:
         flags = LlamaCppFlags.of(parsed.config)
     except InvalidParameterError as wrong:
-        findings.append(refusal(wrong))
+        findings.append(_of_method(refusal(wrong), parsed.config))
     else:
-        plain = tuple(config_plain.plain_flags(flags))
-        findings += config_plain.about_flags(parsed.config, flags, rope, trained)
+        plain = tuple(config_plain.plain_flags(flags, file))
+        findings += config_plain.about_flags(parsed.config, flags, file)
     findings += config_plain.about_flag_names(parsed.config)
     return Examination(parsed, None, tuple(_by_harm(findings)), plain)

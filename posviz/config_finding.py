@@ -37,7 +37,7 @@ from posviz.hf_config import (
     short,
 )
 from posviz.params import InvalidParameterError
-from posviz.rope_scaling import Frequencies, LongRope
+from posviz.rope_scaling import Frequencies, LongRope, Yarn, yarn_mscale
 
 Level = Literal["error", "warning", "note"]
 LEVELS: tuple[Level, ...] = ("error", "warning", "note")
@@ -92,22 +92,26 @@ class Effect:
     Attributes:
         distance: First distance between two tokens, in tokens, at which the angle of some pair is
             off by more than :data:`TOLERANCE`; None if no frequency differs.
-        logit_gain: Scores of the first over those of the second, as far as the factor on cos and
-            sin goes: its square. 1 if they are alike.
+        logit_gain: Scores of the first over those of the second, of the part that turns: the
+            square of the factors on cos and sin, times what all scores are multiplied by. 1 if
+            they are alike.
         share: Share of the pairs whose frequency differs, 0 to 1.
         seq_len: Tokens in use at which it was measured, for methods that go by the length.
+        rest_gain: The same of the part that does not turn, where it is scored by itself (MLA);
+            None elsewhere.
     """
 
     distance: int | None
     logit_gain: float
     share: float
     seq_len: int | None = None
+    rest_gain: float | None = None
 
     @property
     def harm(self) -> float:
         """Larger is worse; 0 is none. An order, not a measure of quality."""
         near = 0.0 if self.distance is None else 1.0 / self.distance
-        return near + abs(math.log(self.logit_gain))
+        return near + abs(math.log(self.logit_gain)) + abs(math.log(self.rest_gain or 1.0))
 
     @property
     def statements(self) -> tuple[Statement, ...]:
@@ -125,11 +129,16 @@ class Effect:
                     },
                 )
             )
+        template = "scores are {gain} times as large"
+        if self.rest_gain is not None and self.rest_gain != self.logit_gain:
+            template = "scores of the part that turns are {gain} times as large"
         if abs(math.log(self.logit_gain)) > ROUNDING:
+            found.append(Statement(template, {"gain": params.shown(self.logit_gain)}))
+        if self.rest_gain is not None and abs(math.log(self.rest_gain)) > ROUNDING:
             found.append(
                 Statement(
-                    "scores are {gain} times as large",
-                    {"gain": params.shown(self.logit_gain)},
+                    "scores of the part that does not turn are {gain} times as large",
+                    {"gain": params.shown(self.rest_gain)},
                 )
             )
         return tuple(found)
@@ -189,7 +198,12 @@ class Finding:
         return mended(config, self.mend)
 
 
-def difference(configured: Frequencies, meant: Frequencies, seq_len: int | None = None) -> Effect:
+def difference(
+    configured: Frequencies,
+    meant: Frequencies,
+    seq_len: int | None = None,
+    scales: tuple[float, float] | None = None,
+) -> Effect:
     """Effect of having the ``configured`` frequencies instead of those that are ``meant``.
 
     Where one of them has more pairs, the missing ones stand still. The pairs then also join other
@@ -199,6 +213,7 @@ def difference(configured: Frequencies, meant: Frequencies, seq_len: int | None 
         configured: Frequencies in pair order, and the factor on cos and sin.
         meant: The same, as it should be.
         seq_len: Tokens in use at which they hold; kept as it is.
+        scales: What all scores are multiplied by, of both; None where nothing is.
     """
     (mine, my_factor), (other, other_factor) = configured, meant
     pairs = max(len(mine), len(other))
@@ -210,24 +225,54 @@ def difference(configured: Frequencies, meant: Frequencies, seq_len: int | None 
     if worst > 0.0 and TOLERANCE / worst < 1e15:
         distance = max(math.floor(TOLERANCE / worst), 0) + 1
     # Kept where a float can square it: factors of 1e-200 are legal.
-    ratio = min(max(my_factor / other_factor, 1e-150), 1e150)
-    return Effect(distance, ratio**2, float(differs.mean()), seq_len)
+    ratio = 1.0
+    if my_factor != other_factor:
+        ratio = min(max(my_factor / other_factor if other_factor else math.inf, 1e-150), 1e150)
+    gain, rest = ratio**2, None
+    if scales is not None:
+        rest = scales[0] / scales[1]
+        gain *= rest
+    return Effect(distance, gain, float(differs.mean()), seq_len, rest)
 
 
 def compared(config: Config, meant: Config) -> Effect | None:
     """The worst effect over layer types and lengths; None if one of them has no frequencies."""
     try:
-        mine, other = hf_config.read(config), hf_config.read(meant)
-        found = [
-            difference(
-                one.frequencies(length or None), two.frequencies(length or None), length or None
-            )
-            for one, two in side_by_side(mine, other)
-            for length in sorted({0} | lengths_of(mine, one) | lengths_of(other, two))
-        ]
+        return between(hf_config.read(config), hf_config.read(meant))
     except InvalidParameterError:
         return None
+
+
+def between(mine: Reading, other: Reading) -> Effect | None:
+    """The worst effect over layer types and lengths of two readings; None if none answers."""
+    found = [
+        difference(
+            one.frequencies(length or None), two.frequencies(length or None), length or None,
+            scales_of(mine, one, other, two),
+        )
+        for one, two in side_by_side(mine, other)
+        for length in sorted({0} | lengths_of(mine, one) | lengths_of(other, two))
+    ]  # fmt: skip
     return max(found, key=lambda each: each.harm, default=None)
+
+
+def scales_of(
+    mine: Reading, one: Rotary, other: Reading, two: Rotary
+) -> tuple[float, float] | None:
+    """What MLA multiplies all scores by beside ``1 / sqrt(head_dim)``; None without MLA.
+
+    DeepSeek's classes and their heirs multiply by the square of YaRN's ``mscale_all_dim`` term,
+    both parts of the score alike: transformers 5.24.0, ``yarn_apply_mscale`` in their modeling.
+    """
+    if not all(hf_config.is_latent(each.model_type) for each in (mine, other)):
+        return None
+    first, second = (
+        yarn_mscale(each.scaling.factor, each.scaling.mscale_all_dim or 0.0) ** 2
+        if isinstance(each.scaling, Yarn)
+        else 1.0
+        for each in (one, two)
+    )
+    return first, second
 
 
 def side_by_side(mine: Reading, other: Reading) -> Iterator[tuple[Rotary, Rotary]]:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posviz import hf_config
-from posviz.config_doctor import Examination, examine
+from posviz.config_doctor import Examination, examine, model_file
 from posviz.config_finding import (
     TOLERANCE,
     Effect,
@@ -20,13 +20,13 @@ from posviz.config_finding import (
     difference,
     lean,
     lengths_of,
+    scales_of,
     side_by_side,
 )
-from posviz.config_text import LlamaCppFlags, Parsed
+from posviz.config_text import LlamaCppFlags, ModelFile, Parsed
 from posviz.hf_config import Config, Reading, Rotary
 from posviz.params import InvalidParameterError
-from posviz.rope import RoPE
-from posviz.rope_scaling import Frequencies
+from posviz.rope_scaling import Frequencies, NoScaling
 
 # Mends that one after the other come to an end; a config with more mistakes keeps the rest.
 _MOST_MENDS = 24
@@ -49,6 +49,7 @@ class Comparison:
         seq_len: Tokens in use at which they hold, for methods that go by the length.
         rope_theta: Base of the pasted one.
         method: Its scaling method.
+        scales: What all scores are multiplied by, of both; None where nothing is (all but MLA).
     """
 
     layer_type: str | None
@@ -58,11 +59,12 @@ class Comparison:
     seq_len: int | None
     rope_theta: float
     method: str
+    scales: tuple[float, float] | None = None
 
     @property
     def effect(self) -> Effect:
         """How far the two are apart."""
-        return difference(self.configured, self.meant, self.seq_len)
+        return difference(self.configured, self.meant, self.seq_len, self.scales)
 
     @property
     def errors(self) -> NDArray[np.float64]:
@@ -196,7 +198,7 @@ def _against_mended(mine: Reading, other: Reading) -> Iterator[Comparison]:
             Comparison(
                 two.layer_type or one.layer_type, "mended", one.frequencies(length or None),
                 two.frequencies(length or None), length or None, one.rope.rope_theta,
-                one.rope_type,
+                one.rope_type, scales_of(mine, one, other, two),
             )
             for length in lengths
         ]  # fmt: skip
@@ -210,41 +212,44 @@ def _against_plain(reading: Reading) -> Iterator[Comparison]:
 
 def _plain(reading: Reading, rotary: Rotary) -> Comparison:
     length = max(lengths_of(reading, rotary), default=None)
+    unscaled = replace(rotary, scaling=NoScaling())
     return Comparison(
         rotary.layer_type, "plain", rotary.frequencies(length), (rotary.rope.inv_freq, 1.0),
         length, rotary.rope.rope_theta, rotary.rope_type,
+        scales_of(reading, rotary, reading, unscaled),
     )  # fmt: skip
 
 
 def _of_flags(given: Config, meant: Config, model: Config | None) -> Iterator[Comparison]:
-    reading = None if model is None else _reading(model)
-    if reading is None or not reading.rotary:
+    file = None if model is None else model_file(model)
+    if file is None:
         return
-    rope = reading.rotary[0].rope
-    trained = reading.original_max_position_embeddings or reading.max_position_embeddings
-    if trained is None:
-        return
-    one, two = (_frequencies(flags, rope, trained) for flags in (given, meant))
+    rope = file.rope
+    one, two = (_frequencies(flags, file) for flags in (given, meant))
     if one is not None and two is not None and not _same(given, meant):
-        yield _flags(one, two, "mended", given, rope)
+        yield _flags(one, two, "mended", given, file)
     elif two is not None:
-        yield _flags(two, (rope.inv_freq, 1.0), "plain", meant, rope)
+        yield _flags(two, (rope.inv_freq, 1.0), "plain", meant, file)
     elif one is not None:
-        yield _flags(one, (rope.inv_freq, 1.0), "plain", given, rope)
+        yield _flags(one, (rope.inv_freq, 1.0), "plain", given, file)
 
 
 def _flags(
-    one: Frequencies, two: Frequencies, against: Against, flags: Config, rope: RoPE
+    one: Frequencies, two: Frequencies, against: Against, given: Config, file: ModelFile
 ) -> Comparison:
-    base = LlamaCppFlags.of(flags).rope_freq_base or rope.rope_theta
-    method = LlamaCppFlags.of(flags).rope_scaling or "default"
+    try:
+        flags = LlamaCppFlags.of(given)
+    except InvalidParameterError:
+        flags = LlamaCppFlags()
+    base = flags.rope_freq_base or file.rope.rope_theta
+    method = flags.rope_scaling or file.scaling.rope_type
     return Comparison(None, against, one, two, None, base, method)
 
 
-def _frequencies(flags: Config, rope: RoPE, trained: int) -> Frequencies | None:
+def _frequencies(flags: Config, file: ModelFile) -> Frequencies | None:
     try:
         with np.errstate(all="ignore"):
-            found = LlamaCppFlags.of(flags).frequencies(rope, trained)
+            found = file.frequencies(LlamaCppFlags.of(flags))
     except InvalidParameterError:
         return None
     return found if np.isfinite(found[0]).all() and math.isfinite(found[1]) else None

@@ -50,6 +50,8 @@ OTHER_METHODS = {
     "llama31": "llama3", "llama32": "llama3", "llama33": "llama3", "llama": "llama3",
     "ntkbyparts": "llama3", "longropescaled": "longrope", "yarnscaling": "yarn",
 }  # fmt: skip
+# Methods of other programs that are none of these.
+METHODS_OF_OTHERS = {"dynamicyarn", "yarndynamic", "alibi", "xpos"}
 
 
 def bare(name: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -20,9 +20,11 @@ from posviz.config_finding import (
     Effect,
     File,
     Mend,
+    between,
     compared,
     difference,
     layered,
+    mended,
     number,
     number_in,
     number_of,
@@ -43,6 +45,7 @@ from posviz.config_names import (
 )
 from posviz.hf_config import (
     CONTEXT,
+    ELSEWHERE,
     HEAD_DIM,
     HEADS,
     HIDDEN,
@@ -52,6 +55,7 @@ from posviz.hf_config import (
     SHARE,
     THETA,
     Config,
+    Reading,
     Rotary,
     short,
 )
@@ -91,6 +95,8 @@ def about_names(file: File) -> None:
         if isinstance(text.get(key), (int, float, str, list)) and not isinstance(text[key], bool)
     ]
     strays = [key for key in strays if key == "rope_type" or not isinstance(text[key], str)]
+    if strays and text.get("type") in (*rope_scaling.ROPE_SCALINGS, *hf_config.ALIASES):
+        strays.append("type")
     if strays:
         home = file.settings_place()
         moved = {**file.settings(), **{key: text[key] for key in strays}}
@@ -130,7 +136,6 @@ def about_the_file(file: File) -> None:
     _about_base(file)
     _about_head(file)
     _about_layers(file)
-    _about_kin(file)
     text = file.text
     if text.get("use_dynamic_ntk") is True:
         file.add(
@@ -209,8 +214,14 @@ def _about_base(file: File) -> None:
         meant: list[Mend] | None = [Mend(file.place(names[0]), removes=True)]
         if inside is not None:
             mend = [Mend(file.place(name), removes=True) for name in names]
-            mend.append(Mend((*file.settings_place(), "rope_theta"), text[names[0]]))
             meant = None
+            beside = given[names[0]]
+            # 10,000 is what a program writes that knows no better, and a release's base is known.
+            released = {each.rope_theta for each in relatives(file)}
+            if inside in released - {beside} or (beside == 10_000.0 and beside not in released):
+                meant = [Mend((*file.settings_place(), "rope_theta"), tidy(beside or 0.0))]
+            else:
+                mend.append(Mend((*file.settings_place(), "rope_theta"), text[names[0]]))
         file.add(
             "warning",
             "rope_theta",
@@ -259,44 +270,194 @@ def _about_base(file: File) -> None:
 
 
 @dataclass(frozen=True)
-class _Kin:
-    """A verified record, as far as it tells a config's relatives."""
+class Kin:
+    """A release on record, as far as it tells a config's relatives.
+
+    Attributes:
+        name: Its name among the presets.
+        verified: Whether its facts were seen at a source.
+        kind: Model type.
+        rope_type: Method of its full-attention layers.
+        rope_theta: Their base.
+        sizes: ``hidden_size``, heads, key-value heads and context; None where the record is silent.
+        trained: Tokens that it saw at once before any extension.
+        extended: Contexts that its maker documents an extension for, tokens.
+    """
 
     name: str
+    verified: bool
     kind: str
     rope_type: str
-    rope_theta: float | None
-    hidden: object
-    heads: object
-    groups: object
-    context: object
+    rope_theta: float
+    sizes: tuple[Any, Any, Any, Any]
+    trained: int | None
+    extended: tuple[int, ...]
+
+    @property
+    def context(self) -> int | None:
+        """``max_position_embeddings`` of the release."""
+        found: int | None = self.sizes[3]
+        return found
+
+    @property
+    def config(self) -> Config:
+        """Its file."""
+        return presets.config(self.name)
+
+
+# Extensions that a maker's README documents and the records do not have: factor, trained context.
+_DOCUMENTED = {"Qwen2-7B-Instruct": (4.0, 32768), "Qwen2.5-VL-7B-Instruct": (4.0, 32768)}
 
 
 @cache
-def _kins() -> tuple[_Kin, ...]:
+def kins() -> tuple[Kin, ...]:
+    """Every release on record with RoPE that can be computed."""
     found = []
     for name in presets.names():
-        record = presets.record(name)
-        rope = record.get("rope")
-        if record["verified"] and rope:
-            config = presets.config(name)
-            rope = rope.get("full_attention", rope)
-            found.append(
-                _Kin(
-                    name,
-                    hf_config.kind_of(config),
-                    rope["rope_type"],
-                    rope.get("rope_theta", record.get("rope_theta")),
-                    *(
-                        config.get(key)
-                        for key in (
-                            "hidden_size", "num_attention_heads", "num_key_value_heads",
-                            "max_position_embeddings",
-                        )
-                    ),
-                )
-            )  # fmt: skip
+        try:
+            rotary = presets.main_rotary(name)
+        except InvalidParameterError:
+            continue
+        if rotary is None:
+            continue
+        config, option = presets.config(name), presets.record(name).get("long_context_option")
+        factor, trained = _DOCUMENTED.get(name, (0.0, presets.trained_context(name)))
+        if option is not None:
+            factor, trained = option["factor"], option["original_max_position_embeddings"]
+        sizes = ("hidden_size", "num_attention_heads", "num_key_value_heads",
+                 "max_position_embeddings")  # fmt: skip
+        found.append(
+            Kin(
+                name, presets.is_verified(name), hf_config.kind_of(config), rotary.rope_type,
+                rotary.rope.rope_theta, tuple(config.get(key) for key in sizes),  # type: ignore[arg-type]
+                trained, (int(factor * trained),) if factor and trained else (),
+            )
+        )  # fmt: skip
     return tuple(found)
+
+
+def of_size(file: File) -> list[Kin]:
+    """Releases of the same class that no told size contradicts, whatever their context."""
+    text = file.text
+    hidden, heads = (number_of(text, names)[1] for names in (HIDDEN, HEADS))
+    groups = number(text.get("num_key_value_heads"))
+    if hidden is None or heads is None:
+        return []
+    return [
+        each
+        for each in kins()
+        if (each.kind, *each.sizes[:2]) == (file.kind, hidden, heads)
+        and (groups is None or each.sizes[2] in (None, groups))
+    ]
+
+
+def kin(file: File, rope_type: str | None = None, factor: float | None = None) -> list[Kin]:
+    """Releases of the same class that every told size fits, the context among them.
+
+    A context fits if it is the release's own; its trained one, if the method is the same; or that
+    of an extension, if the release is not scaled and the file is.
+
+    Args:
+        file: Whose relatives they are.
+        rope_type: Method of its full-attention layers; None for the release's context alone.
+        factor: Its factor.
+    """
+    context = number_of(file.text, CONTEXT)[1]
+    if context is None:
+        return []
+
+    def fits(each: Kin) -> bool:
+        if each.context == context:
+            return True
+        if rope_type in (None, "default") or each.trained is None:
+            return False
+        if each.rope_type != "default":
+            return each.rope_type == rope_type and each.trained == context
+        grown = each.trained * factor if factor else 0.0
+        return context in (each.trained, grown, *each.extended)
+
+    return [each for each in of_size(file) if fits(each)]
+
+
+def trained_context(config: Config) -> int | None:
+    """Tokens that the release with just this file was trained on; None if none is known."""
+    file = File(config)
+    mine = hf_config.read(config)
+    found = (each.trained for each in kin(file) if _is_alike(mine, each))
+    return next((each for each in found if each is not None), None)
+
+
+def main_settings(file: File) -> tuple[str | None, Config, str]:
+    """Layer type, settings and method of the layers that see everything, else of the first."""
+    found = layered(file)
+    name, own = next((each for each in found if each[0] == "full_attention"), found[0])
+    return name, own, hf_config.rope_type_of(file.text, own)
+
+
+def relatives(file: File) -> list[Kin]:
+    """:func:`kin` under the file's own method and factor."""
+    try:
+        _, own, rope_type = main_settings(file)
+    except (InvalidParameterError, IndexError):
+        return kin(file)
+    return kin(file, rope_type, number(own.get("factor")))
+
+
+def is_documented(file: File, trained: float | None, factor: float | None) -> bool:
+    """Whether a maker documents such a YaRN for a model of the class, or of the sizes."""
+    return any(
+        (each.trained, [trained and factor and trained * factor]) == (trained, list(each.extended))
+        for each in kins()
+        if each.kind == file.kind
+    ) or any(each.rope_type == "default" and each.trained == trained for each in relatives(file))
+
+
+def is_released(file: File) -> bool:
+    """Whether a release of the same size has just these frequencies.
+
+    A method that is not plain RoPE tells it even under another context.
+    """
+    near = relatives(file)
+    mine = _read(file.config)
+    return mine is not None and any(
+        _is_alike(mine, each)
+        for each in of_size(file)
+        if each in near or each.rope_type != "default"
+    )
+
+
+def _read(config: Config) -> Reading | None:
+    try:
+        return hf_config.read(config)
+    except InvalidParameterError:
+        return None
+
+
+def _is_alike(mine: Reading, release: Kin) -> bool:
+    effect = _from(mine, release)
+    return effect is not None and effect.harm <= ROUNDING
+
+
+def _from(mine: Reading, release: Kin) -> Effect | None:
+    """How far a file is from a release."""
+    try:
+        return between(mine, presets.reading(release.name))
+    except InvalidParameterError:
+        return None
+
+
+def _slip_of_base(file: File) -> bool:
+    """Whether a key is there that was to be the base, under another name."""
+    places: list[Config] = [file.text]
+    places += [own for _, own in layered(file)]
+    return any(
+        isinstance(key, str)
+        and number(value) is not None
+        and key not in TOP
+        and meant_name(key, MEANT_AT_THE_TOP, SYNONYMS, 0.85) == "rope_theta"
+        for place in places
+        for key, value in itertools.islice(place.items(), MOST_UNKNOWN)
+    )
 
 
 def _about_missing_base(file: File, found: list[tuple[str | None, Config]]) -> None:
@@ -306,37 +467,60 @@ def _about_missing_base(file: File, found: list[tuple[str | None, Config]]) -> N
     if (
         kind in types.DEFAULT_THETA or kind in types.SPLIT or "rope_ratio" in text
         or "rope_theta" in usual or any(isinstance(each, dict) for each in usual.values())
-        or len(found) != 1
+        or len(found) != 1 or _slip_of_base(file)
     ):  # fmt: skip
         return
-    rope_type = hf_config.rope_type_of(text, found[0][1])
-    hidden, context = number_of(text, HIDDEN)[1], number_of(text, CONTEXT)[1]
-    alike = [
-        each
-        for each in _kins()
-        if each.kind == kind and each.rope_type == rope_type and each.rope_theta is not None
+    own = found[0][1]
+    rope_type = hf_config.rope_type_of(text, own)
+    verified = [each for each in kins() if each.verified and each.kind == kind]
+    alike = [each for each in kin(file, rope_type, number(own.get("factor"))) if each.verified]
+    alike = [each for each in alike if _has_method(each, rope_type, own)] or [
+        each for each in alike if each.rope_type == "default"
     ]
-    alike = alike or [each for each in _kins() if each.kind == kind and each.rope_theta is not None]
-    nearest = [each for each in alike if each.context == context] or alike
-    nearest = [each for each in nearest if each.hidden == hidden] or nearest
-    if not nearest and rope_type == "llama3":
-        nearest = [each for each in _kins() if each.name == "Llama-3.1-8B-Instruct"]
-    if nearest and all(each.rope_theta != 10_000.0 for each in nearest):
-        theta = nearest[0].rope_theta or 10_000.0
-        home = (
-            (*file.settings_place(), "rope_theta")
-            if text.get("rope_parameters") and not text.get("rope_scaling")
-            else file.place("rope_theta")
-        )
+    # Relatives whose base could be this one's, too: those of the same method, if it is a rare one.
+    family = [each for each in of_size(file) if each.verified]
+    if rope_type not in ("default", "dynamic", "linear"):
+        family = [each for each in family if each.rope_type == rope_type] or alike
+    bases = {each.rope_theta for each in (*alike, *family)}
+    home = (
+        (*file.settings_place(), "rope_theta")
+        if text.get("rope_parameters") and not text.get("rope_scaling")
+        else file.place("rope_theta")
+    )
+    if alike and len(bases) == 1 and 10_000.0 not in bases:
         file.add(
             "warning",
             "rope_theta",
-            "rope_theta is absent, so that Hugging Face takes 10,000; {model} has {theta}",
-            model=nearest[0].name,
-            theta=params.shown(theta),
-            mend=[Mend(home, tidy(theta))],
+            "rope_theta is absent, so that Hugging Face takes 10,000; {model}, which has the same "
+            "sizes, has {theta}",
+            model=alike[0].name,
+            theta=params.shown(alike[0].rope_theta),
+            mend=[Mend(home, tidy(alike[0].rope_theta))],
         )
-    elif kind and (hidden is not None or context is not None):
+        return
+    other = next((each for each in alike if each.rope_theta != 10_000.0), None)
+    if other is not None:
+        file.add(
+            "note",
+            "rope_theta",
+            "rope_theta is absent: 10,000 is taken, as by Hugging Face for {model_type}; if it is "
+            "{model}, {theta} belongs here",
+            model_type=params.shown(text.get("model_type")),
+            model=other.name,
+            theta=params.shown(other.rope_theta),
+        )
+    elif verified and all(each.rope_theta != 10_000.0 for each in verified):
+        file.add(
+            "warning",
+            "rope_theta",
+            "rope_theta is absent, so that Hugging Face takes 10,000, which no {model_type} on "
+            "record has: theirs are {bases}",
+            model_type=params.shown(text.get("model_type")),
+            bases=", ".join(params.shown(n) for n in sorted({e.rope_theta for e in verified})),
+        )
+    elif kind and (
+        number_of(text, HIDDEN)[1] is not None or number_of(text, CONTEXT)[1] is not None
+    ):
         file.add(
             "note",
             "rope_theta",
@@ -344,53 +528,202 @@ def _about_missing_base(file: File, found: list[tuple[str | None, Config]]) -> N
             model_type=params.shown(text.get("model_type")),
             mend=[Mend(file.place("rope_theta"), 10_000)],
         )
+    elif not kind and rope_type == "llama3":
+        file.add(
+            "note",
+            "rope_theta",
+            "rope_theta is not told: 10,000 is taken; Llama 3.1, 3.2 and 3.3 have 500,000",
+        )
 
 
-def kin(file: File) -> list[_Kin]:
-    """Released models of the same class, size and context."""
-    text = file.text
-    hidden, heads, context = (number_of(text, names)[1] for names in (HIDDEN, HEADS, CONTEXT))
-    groups = number(text.get("num_key_value_heads"))
-    size = (file.kind, hidden, heads, context)
-    return [
-        each
-        for each in _kins()
-        if None not in size
-        and (each.kind, each.hidden, each.heads, each.context) == size
-        and (groups is None or each.groups is None or groups == each.groups)
-    ]
+def _has_method(release: Kin, rope_type: str, own: Config) -> bool:
+    """Whether a release is scaled as the settings say, as far as both tell."""
+    if release.rope_type != rope_type:
+        return False
+    theirs = release.config["rope_parameters"]
+    theirs = theirs.get("full_attention", theirs)
+    shared = METHOD_KEYS & own.keys() & theirs.keys()
+    told = {key: number_in(own[key]) if isinstance(own[key], str) else own[key] for key in shared}
+    return same(told, {key: theirs[key] for key in shared})
 
 
-def _about_kin(file: File) -> None:
-    """A released model of the same size and context has other frequencies."""
-    alike = [(each, compared(file.config, presets.config(each.name))) for each in kin(file)]
-    if not alike or any(effect is None or effect.harm <= ROUNDING for _, effect in alike):
+# A released model of the same sizes that has other frequencies.
+
+
+@dataclass(frozen=True)
+class _Other:
+    """How a file differs from the nearest release of its sizes."""
+
+    release: Kin
+    effect: Effect
+    layer_type: str | None
+    apart: dict[str, tuple[Any, Any]]
+
+    @property
+    def is_its_own(self) -> bool:
+        """Whether it looks like another model rather than a slip in this one."""
+        mine, theirs = self.apart.get("rope_theta", (None, None))
+        if mine != theirs and mine != 10_000.0 and self.layer_type in (None, "full_attention"):
+            return True
+        lists = {"short_factor", "long_factor"}
+        return bool(self.apart) and self.apart.keys() <= lists
+
+
+def _other(file: File) -> _Other | None:
+    """The nearest release with other frequencies; None if one has the same, or none is alike."""
+    alike = relatives(file)
+    if not alike or is_released(file):
+        return None
+    mine = hf_config.read(file.config)
+    effects = [(each, _from(mine, each)) for each in alike if each.verified]
+    told = [(each, effect) for each, effect in effects if effect is not None]
+    if not told:
+        return None
+    if any(_extends(file, each) for each, _ in told):
+        return None
+    release, effect = min(told, key=lambda each: each[1].harm)
+    layer_type, apart = _apart(mine, presets.reading(release.name))
+    return _Other(release, effect, layer_type, apart)
+
+
+def _extends(file: File, release: Kin) -> bool:
+    """Whether a file is an unscaled release with YaRN over its trained context, as makers do it."""
+    if release.rope_type != "default":
+        return False
+    layer_type, own, rope_type = main_settings(file)
+    rotary = rotary_or_none(file, layer_type, own)
+    if rope_type != "yarn" or rotary is None or not isinstance(rotary.scaling, Yarn):
+        return False
+    theirs = presets.main_rotary(release.name)
+    trained = rotary.scaling.original_max_position_embeddings
+    return theirs is not None and rotary.rope == theirs.rope and trained == release.trained
+
+
+def about_kin(file: File) -> None:
+    """A released model of the same sizes has other frequencies, and no other finding says why."""
+    if file.encoding != "rope":
         return
-    nearest, effect = min(alike, key=lambda each: each[1].harm if each[1] else 0.0)
-    apart = _apart(hf_config.read(file.config), hf_config.read(presets.config(nearest.name)))
-    # 10,000 is what a program falls back to, another base may be a model of its own.
-    fallen = list(apart) == ["rope_theta"] and apart["rope_theta"][0] == 10_000.0
-    inside = file.settings().get("rope_theta") is not None
-    place = (*file.settings_place(), "rope_theta") if inside else file.place("rope_theta")
-    file.add(
-        "warning" if fallen and _theta_is_told(file) else "note",
-        next(iter(apart), "rope_parameters"),
-        "the released {model} has the same size and context, but other frequencies: {apart}",
-        model=nearest.name,
-        apart=", ".join(
-            f"{name} {short(other)} instead of {short(mine)}"
-            for name, (mine, other) in apart.items()
+    try:
+        other = _other(file)
+        # What other findings mend is told by them.
+        mends = [
+            mend for each in file.drafts if each.finding.level != "note"
+            for mend in each.finding.mend
+        ]  # fmt: skip
+        if other is not None and mends:
+            other = _other(File(mended(file.config, mends)))
+        if other is not None:
+            _tell_other(file, other, [] if mends else _restored(file, other))
+    except (InvalidParameterError, IndexError):
+        return
+
+
+def _tell_other(file: File, other: _Other, mend: list[Mend]) -> None:
+    release, apart = other.release, other.apart
+    if "rope_theta" in apart and any(
+        each.finding.key == "rope_theta" and "model" in each.finding.values for each in file.drafts
+    ):
+        return  # a base that is absent is told with the model that it may be
+    mine, theirs = apart.get("rope_type", (None, None))
+    values: dict[str, Any] = {
+        "layer_type": other.layer_type,
+        "model": release.name,
+        "apart": ", ".join(
+            f"another {name}"
+            if isinstance(there, tuple)
+            else f"{name} {_value(there)} instead of {_value(here)}"
+            for name, (here, there) in apart.items()
         )
         or "those of other layers",
-        effect=effect,
-        mend=[Mend(place, tidy(apart["rope_theta"][1]))]
-        if fallen and file.kind not in types.SPLIT
-        else [],
-    )
+        "effect": other.effect,
+    }
+    key = next(iter(apart), "rope_parameters")
+    if other.is_its_own or (mine == "dynamic" and theirs == "default"):
+        template = "the released {model} has the same sizes, but other frequencies: {apart}"
+        file.add("note", key, template, **values)
+    elif theirs == "default" and mine is not None and "rope_theta" not in apart:
+        file.add(
+            "warning",
+            key,
+            "{method} fits only weights that were trained with it: {model}, which has the same "
+            "sizes, was released without scaling",
+            method=mine,
+            **values,
+        )
+    else:
+        file.add(
+            "warning",
+            key,
+            "not what {model} was released with, which has the same sizes: {apart}",
+            mend=mend,
+            **values,
+        )
 
 
-def _apart(mine: hf_config.Reading, other: hf_config.Reading) -> dict[str, tuple[Any, Any]]:
-    """What differs between the first layer types that do, key by key."""
+def _value(value: Any) -> str:
+    return "nothing" if value is None else short(value)
+
+
+def _restored(file: File, other: _Other) -> list[Mend]:
+    """The fewest changes that make a file the release's; none if it cannot be made so."""
+    for mends in _ways_back(file, other):
+        again = _read(mended(file.config, mends))
+        if again is not None and _is_alike(again, other.release):
+            return mends
+    return []
+
+
+def _ways_back(file: File, other: _Other) -> Iterator[list[Mend]]:
+    config, layer_type = other.release.config, other.layer_type
+    theirs = config["rope_parameters"]
+    theta = number(other.apart.get("rope_theta", (None, None))[1])
+    base = [] if theta is None else [Mend(place, tidy(theta)) for place in _bases(file, layer_type)]
+    if "rope_type" not in other.apart:
+        keys = [
+            Mend(file.own_place(layer_type, name), value, removes=value is None)
+            for name, (_, value) in other.apart.items()
+            if name not in ("rope_theta", "rotary_dim")
+        ]
+        yield [*base, *keys]
+    full = theirs.get("full_attention", theirs)
+    method = {key: value for key, value in full.items() if key != "rope_theta"}
+    method = {key: list(v) if isinstance(v, tuple) else v for key, v in method.items()}
+    kept = {
+        key: value for key, value in file.settings().items()
+        if key == "rope_theta" or (key not in METHOD_KEYS | ELSEWHERE
+        and not isinstance(value, dict))
+    }  # fmt: skip
+    home = file.settings_place()
+    if isinstance(file.settings().get(str(layer_type)), dict):
+        yield [Mend((*home, str(layer_type)), {**theirs.get(str(layer_type), full)})]
+    if method == {"rope_type": "default"} and "rope_theta" not in kept:
+        yield [*base, Mend(home, removes=True)]
+    yield [Mend(home, {**method, **kept}), *base]
+    gone = [
+        Mend(file.place(name), removes=True)
+        for name in ("rope_scaling", *THETA, *LOCAL_THETA)
+        if file.text.get(name) is not None
+    ]
+    whole = dict(theirs)
+    if "rope_type" in theirs and config.get("rope_theta") is not None:
+        whole["rope_theta"] = config["rope_theta"]
+    yield [*gone, Mend(file.place("rope_parameters"), whole)]
+
+
+def _bases(file: File, layer_type: str | None) -> list[tuple[str, ...]]:
+    """Where the base of these layers stands, or would."""
+    inside = file.own_place(layer_type, "rope_theta")
+    if value_at(file.config, inside) is not None:
+        return [inside]
+    names = LOCAL_THETA if hf_config.slides(layer_type) else THETA
+    name = next((name for name in names if file.text.get(name) is not None), None)
+    if name is None and file.text.get("rope_parameters") and not file.text.get("rope_scaling"):
+        return [inside]
+    return [file.place(name or ("rope_theta" if names is THETA else LOCAL_THETA[0]))]
+
+
+def _apart(mine: Reading, other: Reading) -> tuple[str | None, dict[str, tuple[Any, Any]]]:
+    """The first layer type that differs, and what does there, key by key."""
     for one, two in side_by_side(mine, other):
         found: dict[str, tuple[Any, Any]] = {}
         pairs: list[tuple[str, Any, Any]] = [
@@ -406,8 +739,8 @@ def _apart(mine: hf_config.Reading, other: hf_config.Reading) -> dict[str, tuple
             if here != there:
                 found[name] = (here, there)
         if found:
-            return found
-    return {}
+            return two.layer_type or one.layer_type, found
+    return None, {}
 
 
 # Classes of transformers 5.24.0 whose plain RoPE turns the whole head, whatever share is told;
@@ -548,30 +881,69 @@ def _about_share(file: File) -> None:
             )
 
 
+def _about_nested_settings(file: File) -> None:
+    """Settings within settings: nobody looks there."""
+    settings, home = file.settings(), file.settings_place()
+    key = next((key for key in SETTINGS if isinstance(settings.get(key), dict)), None)
+    if key is None:
+        return
+    around = {name: value for name, value in settings.items() if name != key}
+    file.told.add(key)
+    file.add(
+        "warning",
+        key,
+        "{settings} holds {unread} once more: the settings inside it are not read, and the "
+        "frequencies stay plain",
+        settings=home[-1],
+        unread=key,
+        mend=[Mend(home, {**around, **settings[key]})],
+    )
+
+
+def _slips_of_layer_types(
+    file: File, named: Mapping[str | None, object], listed: set[str]
+) -> Iterator[tuple[str, str]]:
+    """Names in the settings that are no layer type's, each with the one that it may have meant."""
+    labels = types.LABELLED.get(file.kind, ())
+    written = {name for name in file.settings() if isinstance(name, str)}
+    known = {*labels} or {*listed, *hf_config.layer_types_of(file.text, 8)} or types.LAYER_TYPES
+    usual = types.DEFAULT_SETTINGS.get(file.kind, {})
+    for name in named:
+        if name is None or name in known | listed | types.LAYER_TYPES | usual.keys():
+            continue
+        free = sorted(known - written)
+        near = difflib.get_close_matches(name[:LONGEST_NAME], free, 1, 0.7)
+        yield name, near[0] if near else ""
+
+
 def _about_layers(file: File) -> None:
     """Findings about which layers have which settings."""
     text, kind = file.text, file.kind
+    _about_nested_settings(file)
     named, flat = hf_config.by_layer_type(text)
     listed = set(hf_config.layer_types_of(text, None))
     without = listed - set(named) - types.WITHOUT_ATTENTION
+    slips = dict(itertools.islice(_slips_of_layer_types(file, named, listed), 8))
+    for slip, likely in slips.items():
+        path = (*file.settings_place(), slip)
+        file.add(
+            "warning",
+            slip[:LONGEST_NAME],
+            "no layer type has the name {unread}, so that its settings are not read"
+            + (", did you mean {likely}?" if likely else ""),
+            unread=params.shown(slip),
+            likely=likely,
+            mend=[Mend(path, removes=True), Mend((*path[:-1], likely), value_at(file.config, path))]
+            if likely
+            else [],
+        )
+    without -= set(slips.values())
     if None not in named and without and kind not in types.LABELLED:
-        mend: list[Mend] = []
-        spare = {name for name in named if name is not None and name not in listed}
-        if len(without) == 1 and spare:
-            (missing,) = without
-            meant = difflib.get_close_matches(missing, sorted(spare), 1, 0.8)
-            if meant:
-                path = (*file.settings_place(), meant[0])
-                mend = [
-                    Mend(path, removes=True),
-                    Mend((*path[:-1], missing), value_at(file.config, path)),
-                ]
         file.add(
             "warning",
             "layer_types",
             "layer_types must occur in the settings, got {got}, which have none",
             got=", ".join(sorted(name[:LONGEST_NAME] for name in without)[:8]),
-            mend=mend,
         )
     if kind in types.SPLIT and kind not in types.ALL_SCALED:
         scaled = [

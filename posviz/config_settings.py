@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from posviz import config_rules, hf_config, params, rope_scaling
+from posviz import config_rules, hf_config, params, rope_scaling, rope_units
 from posviz import hf_model_types as types
 from posviz.config_finding import (
     MOST_UNKNOWN,
@@ -27,8 +27,10 @@ from posviz.config_finding import (
 )
 from posviz.config_names import (
     LONGEST_NAME,
+    METHODS_OF_OTHERS,
     OTHER_METHODS,
     SYNONYMS_INSIDE,
+    bare,
     meant_name,
 )
 from posviz.hf_config import (
@@ -102,6 +104,7 @@ class _Settings:
         self._about_trained(inside, outside)
         {"yarn": self._about_yarn, "llama3": self._about_llama3, "longrope": self._about_longrope,
          "dynamic": self._about_dynamic}.get(self.rope_type, lambda: None)()  # fmt: skip
+        self._about_static_ntk()
         self._about_geometry()
         self._about_unread()
         try:
@@ -115,7 +118,15 @@ class _Settings:
         )
         value = self.own.get(name)
         known = {each: each for each in (*rope_scaling.ROPE_SCALINGS, *ALIASES)}
+        # A short name is far from any other one, letter by letter.
         meant = meant_name(value, known, OTHER_METHODS, 0.7)
+        if isinstance(value, str) and meant is None:
+            near = {each for each in known if abs(len(each) - len(value)) < 2}
+            meant = meant_name(value, near, {}, 0.55)
+        if isinstance(value, str) and bare(value) in METHODS_OF_OTHERS:
+            meant = None
+        # Reading stopped there before this was looked at.
+        self.file.drafts = [each for each in self.file.drafts if each.finding.key != name]
         if meant is None or wrong.values.get("name") not in ("rope_type", "type"):
             self.file.refuse(wrong, self.layer_type)
             return
@@ -232,22 +243,50 @@ class _Settings:
             return
         if factor > 1.0 and ratio <= 1.0:
             self._about_no_room(factor, ratio)
+        elif self._about_trained_of_release():
+            return
         elif not math.isclose(factor, ratio, rel_tol=1e-6) and rope_type != "llama3":
-            # With room to spare the factor is too small; without, the context is.
-            room = trained * factor if trained else 0.0
+            self._about_ratio(factor, ratio)
+
+    def _about_ratio(self, factor: float, ratio: float) -> None:
+        """A factor that is not the ratio of both contexts: it is used all the same."""
+        context, trained = self.context, self.trained
+        room = trained * factor if trained else 0.0
+        enlarged = room.is_integer() and 0 < room < 2**31
+        values = {"ratio": params.shown(ratio), "got": params.shown(factor)}
+        if factor < ratio or not enlarged:
             mend = self.change("factor", tidy(ratio))
-            if ratio < factor and room.is_integer() and room < 2**31:
-                mend = Mend(self._context_place(), int(room))
-            add(
-                "warning",
-                "factor",
-                "factor must be max_position_embeddings / original_max_position_embeddings = "
-                "{ratio}, got {got}: the factor is used",
-                ratio=params.shown(ratio),
-                got=params.shown(factor),
-                mend=[mend],
-                meant=[self.change("factor", ratio)],
+        else:
+            mend = Mend(self._context_place(), int(room))
+        makers = any(
+            each.context == context and each.rope_type == "default" and each.trained == trained
+            for each in config_rules.relatives(self.file)
+        )
+        # Makers have the settings added and the context left as it was.
+        if factor > ratio and (
+            makers or not ratio.is_integer() or config_rules.is_released(self.file)
+        ):
+            self.add(
+                "note",
+                "max_position_embeddings",
+                "max_position_embeddings, {context}, is {ratio} times "
+                "original_max_position_embeddings, {trained}, and factor is {got}: the factor is "
+                "used, and reads {room} tokens",
+                context=params.shown(context),
+                trained=params.shown(trained),
+                room=params.shown(room),
+                **values,
+                mend=[mend] if enlarged else [],
             )
+            return
+        self.add(
+            "warning",
+            "factor",
+            "factor must be max_position_embeddings / original_max_position_embeddings = "
+            "{ratio}, got {got}: the factor is used",
+            **values,
+            mend=[mend],
+        )
 
     def _context_place(self) -> tuple[str, ...]:
         return self.file.place(number_of(self.text, CONTEXT)[0])
@@ -270,6 +309,8 @@ class _Settings:
                 mend=[Mend(place, tidy(context)), Mend(self._context_place(), tidy(trained))],
             )
             return
+        if self._about_trained_of_release():
+            return
         if self.rope_type == "llama3":
             self.add(
                 "warning",
@@ -281,18 +322,72 @@ class _Settings:
                 mend=[Mend(self._trained_place(), self._llama3_trained())],
             )
             return
-        grown = (trained or 0.0) * factor
+        grown, before = (trained or 0.0) * factor, (context or 0.0) / factor
+        if config_rules.is_documented(self.file, trained, factor):
+            self.add(
+                "note",
+                "max_position_embeddings",
+                "max_position_embeddings is not above the trained context, {context} and "
+                "{trained}: the frequencies are scaled by factor {factor} all the same",
+                **values,
+                mend=[Mend(self._context_place(), int(grown))]
+                if grown.is_integer() and 0 < grown < 2**31
+                else [],
+            )
+            return
+        known = before.is_integer() and before >= 2
         self.add(
-            "note",
-            "max_position_embeddings",
-            "max_position_embeddings is not above the trained context, {context} and {trained}: "
-            "the frequencies are scaled by factor {factor} all the same",
+            "warning",
+            "original_max_position_embeddings",
+            "original_max_position_embeddings is all of max_position_embeddings, {trained}, and "
+            "factor {factor} applies on top of it: right if the model was trained on all of them"
+            + ("; if it was extended to them, {before} belongs here" if known else ""),
             **values,
-            mend=[Mend(self._context_place(), int(grown))]
-            if grown.is_integer() and 0 < grown < 2**31
-            else [],
-            meant=[self.change("factor", 1.0)],
+            **({"before": params.shown(before)} if known else {}),
+            meant=[Mend(self._trained_place(), int(before))] if known else [],
         )
+
+    def _about_trained_of_release(self) -> bool:
+        """Whether a release of the same sizes was trained on another context, which is told."""
+        key, trained, factor = "original_max_position_embeddings", self.trained, self.factor
+        release = self._release()
+        if (
+            release is None or trained is None or factor is None or release.trained is None
+            or self.rope_type not in ("yarn", "llama3") or trained == release.trained
+            or config_rules.is_released(self.file)
+        ):  # fmt: skip
+            return False
+        room = release.trained * factor
+        mend = [Mend(self._trained_place(), release.trained)]
+        if self.context in release.extended or self.rope_type == "llama3":
+            context = release.context if self.rope_type == "llama3" else self.context
+            if context is not None and context != self.context:
+                mend.append(Mend(self._context_place(), context))
+            ratio = (context or 0.0) / release.trained
+            if self.rope_type == "yarn" and ratio != factor:
+                mend.append(self.change("factor", tidy(ratio)))
+        elif room.is_integer() and room < 2**31 and room != self.context:
+            mend.append(Mend(self._context_place(), int(room)))
+        self.add(
+            "warning",
+            key,
+            "original_max_position_embeddings must be the trained context, got {got}: {model}, "
+            "which has the same sizes, was trained on {trained} tokens",
+            got=params.shown(trained),
+            model=release.name,
+            trained=params.shown(release.trained),
+            mend=mend,
+        )
+        return True
+
+    def _release(self) -> config_rules.Kin | None:
+        """The release of these sizes that the settings extend, or whose settings they are."""
+        if self.layer_type not in (None, "full_attention"):
+            return None
+        alike = [each for each in config_rules.relatives(self.file) if each.verified]
+        found = [each for each in alike if each.rope_type in ("default", self.rope_type)]
+        found.sort(key=lambda each: each.rope_type == "default")
+        return found[0] if found else None
 
     def _llama3_trained(self) -> int:
         """8,192 as in every released Llama 3, or less if the context is."""
@@ -344,23 +439,37 @@ class _Settings:
     def _about_trained(self, inside: float | None, outside: float | None) -> None:
         key = "original_max_position_embeddings"
         context, trained = self.context, self.trained
-        if self.rope_type in TRAINED and trained is None and context is not None:
+        untold = not any(
+            place.get(key) is not None for place in (self.own, self.text)
+        )  # a value that is no number has an error of its own
+        if self.rope_type in TRAINED and untold and context is not None:
             if self.file.kind in types.DEFAULT_TRAINED_CONTEXT:
                 return
             before = context / self.factor if self.factor and self.factor > 1.0 else 0.0
-            if any(each.rope_type == "default" for each in config_rules.kin(self.file)):
-                before = context  # the released model was trained on all of it
             if self.rope_type == "llama3":
                 before = float(self._llama3_trained())
+            release = self._release()
+            grown: float | None = None
+            if release is not None and release.trained is not None:
+                before = float(release.trained)
+                grown = before * (self.factor or 1.0)
+                if release.rope_type == self.rope_type:
+                    grown = release.context
+                if context in release.extended:
+                    grown = None
             known = before.is_integer() and before >= 2
+            mend = [self.change(key, int(before))] if known else []
+            if known and grown is not None and grown > context and float(grown).is_integer():
+                mend.append(Mend(self._context_place(), int(grown)))
             self.add(
                 "warning",
                 key,
                 "original_max_position_embeddings must be the trained context, got nothing: as in "
                 "Hugging Face it is taken to be max_position_embeddings, {context}, and the factor "
-                "applies on top of it",
+                "applies on top of it" + ("; {model} has the same sizes" if release else ""),
                 context=params.shown(context),
-                mend=[self.change(key, int(before))] if known else [],
+                **({"model": release.name} if release else {}),
+                mend=mend,
             )
         if self.rope_type == "dynamic" and trained is not None and trained != context:
             place = self._trained_place()
@@ -509,7 +618,8 @@ class _Settings:
             effect = None
             if rotary is not None:
                 inv_freq, got = rotary.frequencies()
-                effect = difference((inv_freq, usual), (inv_freq, got))
+                scales = None if plain else (1.0, 1.0)
+                effect = difference((inv_freq, usual), (inv_freq, got), None, scales)
             self.add(
                 "note",
                 "mscale",
@@ -691,6 +801,34 @@ class _Settings:
                     got=len(each),
                     share="qk_rope_head_dim" if rotating is not None else share_name,
                 )
+
+    def _about_static_ntk(self) -> None:
+        """A name that the core and vLLM know, and Hugging Face does not."""
+        named = self.own.get("rope_type") or self.own.get("type")
+        rotary = rotary_or_none(self.file, self.layer_type, self.own)
+        if named != "ntk" or self.own.get("alpha") is not None or rotary is None:
+            return
+        theta, scaling = rotary.rope.rope_theta, rotary.scaling
+        factor: float = getattr(scaling, "factor", 1.0)
+        try:
+            base = rope_units.unit("rope_theta").value(factor, rotary.rope)
+        except InvalidParameterError:  # a single pair
+            return
+        home = self.file.settings_place()
+        beside = self.layer_type is None and home[-1] == "rope_scaling"
+        self.add(
+            "warning",
+            self._type_key(),
+            "ntk is no method of Hugging Face, which stops; static NTK is plain RoPE over a larger "
+            "rope_theta, {base} instead of {theta}",
+            base=f"{base:,.1f}",
+            theta=params.shown(theta),
+            mend=[Mend(home, removes=True),
+                  Mend(self.file.place("rope_theta"), tidy(base))]
+            if beside and self.own.get("rope_theta") is None
+            else [*self.drop("factor"), self.change(self._type_key(), "default"),
+                  self.change("rope_theta", tidy(base))],
+        )  # fmt: skip
 
     def _about_dynamic(self) -> None:
         if self.given("alpha") == 0.0:

@@ -15,16 +15,26 @@ import math
 import re
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from posviz import params
-from posviz.hf_config import ELSEWHERE, HEAD_DIM, HIDDEN, METHOD_KEYS, SETTINGS, TEXT
+from posviz.hf_config import ELSEWHERE, HEAD_DIM, HIDDEN, METHOD_KEYS, SETTINGS, TEXT, Reading
 from posviz.params import InvalidParameterError
 from posviz.rope import RoPE
-from posviz.rope_scaling import Frequencies, yarn_mscale
+from posviz.rope_scaling import (
+    Frequencies,
+    Linear,
+    Llama3,
+    LongRope,
+    Proportional,
+    RopeScaling,
+    Yarn,
+    yarn_mscale,
+)
 
 Form = Literal["config", "settings", "llama.cpp", "vllm"]
 
@@ -221,7 +231,12 @@ def _members(text: str, at: int, end: int) -> tuple[dict[str, Any], tuple[Note, 
         key, more, at = _json(text, at, end)
         at = _after_white(text, at)
         if not isinstance(key, str) or text[at : at + 1] != ":":
-            raise _wrong(text, at, params.shown(text[at : at + 20]), "a colon is missing")
+            raise _wrong(
+                text,
+                at,
+                params.shown(text[at : at + 40].split("\n", 1)[0].rstrip()),
+                "a colon is missing",
+            )
         value, more, at = _json(text, _after_white(text, at + 1), end)
         notes += more
         if key in made:
@@ -231,7 +246,12 @@ def _members(text: str, at: int, end: int) -> tuple[dict[str, Any], tuple[Note, 
         if text[at : at + 1] == ",":
             at = _after_white(text, at + 1)
         elif text[at:end].strip(_CLOSING):
-            raise _wrong(text, at, params.shown(text[at : at + 20]), "a comma is missing")
+            raise _wrong(
+                text,
+                at,
+                params.shown(text[at : at + 40].split("\n", 1)[0].rstrip()),
+                "a comma is missing",
+            )
     return made, notes
 
 
@@ -335,7 +355,10 @@ def _explained(text: str, wrong: json.JSONDecodeError, end: int) -> InvalidParam
     missing = {"Expecting ',' delimiter": "comma", "Expecting ':' delimiter": "colon"}
     if wrong.msg in missing:
         return _wrong(
-            text, at, params.shown(here[:20].split("\n")[0]), f"a {missing[wrong.msg]} is missing"
+            text,
+            at,
+            params.shown(here.split("\n", 1)[0].rstrip()),
+            f"a {missing[wrong.msg]} is missing",
         )
     causes = {
         "Invalid control character at": "a string goes over the end of its line, or holds a tab",
@@ -344,7 +367,7 @@ def _explained(text: str, wrong: json.JSONDecodeError, end: int) -> InvalidParam
     likely = next((each for msg, each in causes.items() if wrong.msg.startswith(msg)), None)
     if likely is None and (name or re.match(r"[+.\d-]", here)):
         likely = "a value is a number, true, false, null, or stands in double quotes"
-    return _wrong(text, at, params.shown(here[:20].split("\n")[0]), likely)
+    return _wrong(text, at, params.shown(here.split("\n", 1)[0].rstrip()), likely)
 
 
 def _cut(key: object) -> str:
@@ -453,8 +476,7 @@ class LlamaCppFlags:
     def frequencies(self, rope: RoPE, trained: int) -> Frequencies:
         """Frequencies ``(rotary_dim // 2,)`` and the factor on cos and sin under these flags.
 
-        For a model file of plain RoPE; what such a file says of scaling or of an attention factor
-        (``rope.scaling.*``) counts where no flag replaces it, and is not known here.
+        For a model file of plain RoPE; :class:`ModelFile` has what another one says.
 
         Args:
             rope: The model's own RoPE.
@@ -489,6 +511,105 @@ class LlamaCppFlags:
         ramp = np.clip((np.arange(len(kept)) - low) / max(high - low, 0.001), 0.0, 1.0)
         share = (1.0 - ramp) * self.extrapolation
         return divided * (1.0 - share) + kept * share, yarn_mscale(self.factor)
+
+
+@dataclass(frozen=True)
+class ModelFile:
+    """What a GGUF file says about positions, as it is made from a model's ``config.json``.
+
+    A file of ``linear`` or YaRN names its method in keys (``rope.scaling.*``), which flags replace
+    one by one. One of ``llama3``, LongRoPE or ``proportional`` carries a divisor of each frequency
+    as a tensor (``rope_freqs.weight``, ``rope_factors_long.weight``): no flag turns it off, and
+    what flags do comes on top of it. Dynamic NTK is unknown to llama.cpp, so such a file is taken
+    as plain.
+
+    Attributes:
+        rope: RoPE of the layers that see everything, before scaling.
+        scaling: Their method.
+        context: Tokens that the file is made for.
+        trained: Tokens that the model saw at once before any extension.
+
+    Source: ggml-org/llama.cpp, pull request 8676 (the divisors of Llama 3.1 are a tensor that is
+    passed to ``ggml_rope_ext``), ``src/llama-context.cpp`` and ``ggml/src/ggml-cpu/ops.cpp``.
+    """
+
+    rope: RoPE
+    scaling: RopeScaling
+    context: int
+    trained: int
+
+    @classmethod
+    def of(cls, reading: Reading, trained: int | None = None) -> ModelFile | None:
+        """The file of a model; None without RoPE or without a context.
+
+        Args:
+            reading: Its ``config.json``, as it is read.
+            trained: Its trained context, if the reading does not tell it apart.
+        """
+        full = [each for each in reading.rotary if each.layer_type == "full_attention"]
+        rotary = next(iter(full or reading.rotary), None)
+        context = reading.max_position_embeddings or reading.original_max_position_embeddings
+        if rotary is None or context is None:
+            return None
+        own = getattr(rotary.scaling, "original_max_position_embeddings", None)
+        before = own or trained or reading.original_max_position_embeddings or context
+        return cls(rotary.rope, rotary.scaling, context, before)
+
+    @property
+    def has_table(self) -> bool:
+        """Whether its scaling is a tensor of divisors."""
+        return isinstance(self.scaling, (Llama3, LongRope, Proportional))
+
+    @property
+    def method(self) -> str:
+        """Its method as ``--rope-scaling`` would name it; ``none`` for plain RoPE or divisors."""
+        return self.scaling.rope_type if isinstance(self.scaling, (Linear, Yarn)) else "none"
+
+    @property
+    def factor(self) -> float:
+        """Its factor in ``rope.scaling.factor``; 1 if it has none."""
+        return self.scaling.factor if isinstance(self.scaling, (Linear, Yarn)) else 1.0
+
+    def filled(self, flags: LlamaCppFlags) -> LlamaCppFlags:
+        """The flags with what the file says where one is absent."""
+        told: dict[str, object] = {}
+        if flags.rope_scaling is None and self.method != "none":
+            told["rope_scaling"] = self.method
+        if flags.rope_scale is None and not flags.rope_freq_scale:
+            told["rope_scale"] = self.factor
+        if isinstance(self.scaling, Yarn):
+            named = ("beta_fast", "beta_slow")
+            told |= {
+                f"yarn_{name}": getattr(self.scaling, name)
+                for name in named
+                if getattr(flags, f"yarn_{name}") is None
+            }
+        return replace(flags, **told)  # type: ignore[arg-type]
+
+    def divisors(self, ctx_size: int | None = None) -> NDArray[np.float64]:
+        """What the tensor divides each frequency by, 1 without one.
+
+        LongRoPE's list is chosen once, by the context that room is made for.
+        """
+        if not self.has_table:
+            return np.ones_like(self.rope.inv_freq)
+        scaled, _ = self.scaling.frequencies(self.rope, ctx_size or self.context)
+        with np.errstate(divide="ignore"):
+            return self.rope.inv_freq / scaled
+
+    def frequencies(self, flags: LlamaCppFlags | None = None) -> Frequencies:
+        """Frequencies ``(rotary_dim // 2,)`` and the factor on cos and sin under these flags."""
+        flags = LlamaCppFlags() if flags is None else flags
+        whole = self.filled(flags)
+        # A file with divisors names no original context: YaRN's flags then count by all of it.
+        ramp = self.trained if isinstance(self.scaling, Yarn) else self.context
+        inv_freq, size = whole.frequencies(self.rope, ramp)
+        if isinstance(self.scaling, Yarn) and whole.extrapolation and whole.factor >= 1.0:
+            # rope.scaling.yarn_log_multiplier and attn_factor of the file.
+            size = replace(self.scaling, factor=whole.factor).frequencies(self.rope)[1]
+        elif isinstance(self.scaling, LongRope):
+            size *= self.scaling.frequencies(self.rope)[1]
+        return inv_freq / self.divisors(flags.ctx_size), size
 
 
 LLAMA_CPP_METHODS = ("none", "linear", "yarn", "longrope")
@@ -601,7 +722,7 @@ def _llama_cpp(given: list[tuple[str, str | None]]) -> Parsed:
                     },
                 )
             )
-        config[name] = value.lower() if name == "--rope-scaling" else _number(name, value)
+        config[name] = value if name == "--rope-scaling" else _number(name, value)
     if not config:
         raise InvalidParameterError(
             "text must hold a flag that changes positions, such as --rope-scaling, got none"

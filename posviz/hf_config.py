@@ -347,6 +347,11 @@ def kind_of(text: Config) -> str:
     return _kind(text.get("model_type"))
 
 
+def is_latent(model_type: str | None) -> bool:
+    """Whether a model type has MLA: part of each query and key turns, the rest does not."""
+    return _kind(model_type) in types.DEFAULT_LATENT
+
+
 def short(value: object) -> str:
     """A value in a sentence; what holds other values is named by its type alone."""
     simple = value is None or isinstance(value, (str, bool, int, float, np.generic))
@@ -455,7 +460,7 @@ def _theta_names(layer_type: str | None) -> tuple[str, ...]:
 
 
 def _names_a_layer_type(key: object, value: object, listed: frozenset[str]) -> bool:
-    if isinstance(key, str) and (key in METHOD_KEYS or key in ELSEWHERE):
+    if isinstance(key, str) and (key in METHOD_KEYS or key in ELSEWHERE or key in SETTINGS):
         return False
     return isinstance(value, dict) or (
         isinstance(key, str) and (key.endswith("_attention") or key in listed)

@@ -127,7 +127,14 @@ SPLIT = {"gemma3": 1e4, "gemma3n": 1e4, "modernbert": 1e4, "modernbert_decoder":
          "olmo3": None, "t5gemma2": 1e4, "t5gemma2_decoder": 1e4}  # fmt: skip
 ALL_SCALED = {"modernbert", "modernbert_decoder"}
 # Their settings have names of their own, not those of layer types (configuration_deepseek_v4.py).
-LABELLED = {"deepseek_v4"}
+LABELLED = {"deepseek_v4": ("main", "compress")}
+# Names of layer types (configuration_utils.py, ALLOWED_ATTN_LAYER_TYPES), and older ones.
+LAYER_TYPES = {
+    "attention", "chunked_attention", "compressed_sparse_attention", "conv", "full_attention",
+    "heavily_compressed_attention", "hybrid", "hybrid_sliding", "indexed_attention",
+    "linear_attention", "mamba", "mamba2", "minimax_m3_sparse", "moe", "recurrent",
+    "reference_sliding_attention", "sliding_attention", "window_attention",
+}  # fmt: skip
 # Layer types without attention: configuration_utils.py, and RecurrentGemma's own.
 WITHOUT_ATTENTION = {"conv", "linear_attention", "mamba", "mamba2", "mlp", "moe", "recurrent"}
 # Layers without RoPE: the full-attention ones, if the model has others (modeling_cohere2.py,

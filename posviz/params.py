@@ -7,6 +7,7 @@ the user interface translates them.
 
 from __future__ import annotations
 
+import difflib
 import math
 import operator
 import unicodedata
@@ -28,11 +29,15 @@ REAL_ABOVE = "{name} must be a finite number above {low}, got {got}"
 REAL = "{name} must be a finite number, got {got}"
 NUMBERS = "{name} must be finite numbers, got {got}"
 NUMBERS_AT_LEAST = "{name} must be finite numbers of at least {low}, got {got}"
+ONE_OF_MANY = "{name} must be one of {count} options, the nearest are {nearest}, got {got}"
 A_LIST = "{name} must be a list with one number per pair, got an array of shape {got}"
 
 # Unicode's categories of what cannot stand in a line of text.
 _NO_TEXT = {"Cc", "Cs", "Zl", "Zp"}
 _JOINERS = "\u200c\u200d"  # invisible, but they shape what is seen
+
+# More options than a sentence can list.
+MANY = 12
 
 # Above this a count is a slip, and an array of it fits no memory.
 LARGEST = 2**31 - 1
@@ -285,8 +290,22 @@ class Choice:
     help: str
 
     def check(self, value: Any) -> str:
-        """``value`` if it is an option."""
+        """``value`` if it is an option; of many options, a refusal names the nearest."""
+        if len(self.options) > MANY and value not in self.options:
+            raise InvalidParameterError(
+                ONE_OF_MANY, name=self.name, count=len(self.options),
+                nearest=", ".join(self._nearest(str(value)[:80].lower())[:3]), got=shown(value),
+            )  # fmt: skip
         return one_of(self.name, value, self.options)
+
+    def _nearest(self, typed: str) -> list[str]:
+        """The options, those first that hold the text, then those that look like it."""
+
+        def apart(option: str) -> tuple[bool, float]:
+            name = option.lower()
+            return typed not in name, -difflib.SequenceMatcher(None, typed, name).ratio()
+
+        return sorted(self.options, key=apart)
 
     def parse(self, text: str) -> str:
         """The option that ``text`` names, as it stands in a link."""

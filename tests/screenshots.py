@@ -23,10 +23,18 @@ VIEWS = {
     "rope": ("/rope", "canvas"),
     "rope_decay": ("/rope?part=decay", ".js-line"),
     "alibi": ("/alibi", ".js-line"),
+    "scaling": ("/scaling?pinned=yarn&factor=16", '[data-key="ramps"] .js-line'),
+    "models": ("/models", '[data-key="spectrum"] .js-line'),
+    "doctor": ("/doctor", ".pv-doctor-verdict"),
     "lab": ("/lab?rope_type=yarn&factor=8", _CHART.format("perplexity")),
     "copying": ("/copying?model=rope&rope_type=yarn", _CHART.format("curves")),
     "needle": ("/needle?cell=4", '[data-key="answer"] td'),
     "training": ("/training", '[data-key^="losses"] .js-line'),
+    "pitfalls": ("/pitfalls", "canvas"),
+    "precision": ("/precision", ".js-line"),
+    "claims": ("/claims?claim=15&answers=ff--t--------tf", ".js-line"),
+    "picker": ("/picker", ".js-line"),
+    "compare": ("/compare", "canvas"),
 }
 # The first view in both themes at both sizes, the others once for each.
 LOOKS = (("wide", "light"), ("narrow", "dark"), ("wide", "dark"), ("narrow", "light"))

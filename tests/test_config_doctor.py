@@ -11,10 +11,14 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from posviz import config_doctor, presets
+from posviz import config_doctor, presets, rope_units
 from posviz.config_doctor import Effect, Mend, diagnose, difference, examine
+from posviz.config_mended import mended
+from posviz.config_text import LlamaCppFlags
 from posviz.hf_config import read, rope_frequencies
 from posviz.params import InvalidParameterError
+from posviz.rope import RoPE
+from posviz.rope_scaling import Linear, Llama3
 from tests.test_hf_config import NESTED, config, configs, nearly
 
 # What is said about a config.
@@ -37,7 +41,7 @@ def findings(made):
          "warning", "factor"),
         (config("yarn", context=8192, original_max_position_embeddings=4096), "warning", "factor"),
         (config("yarn", context=4096, factor=4, original_max_position_embeddings=4096),
-         "note", "max_position_embeddings"),
+         "warning", "original_max_position_embeddings"),
         (config("yarn", factor=4, original_max_position_embeddings=4096, beta_fast=1, beta_slow=32),
          "error", "beta_fast"),
         (config("yarn", factor=4, original_max_position_embeddings=4096, mscale=0.7),
@@ -199,6 +203,11 @@ def layers(full, sliding, base=GEMMA):
     return {**base, "rope_parameters": {"full_attention": full, "sliding_attention": sliding}}
 
 
+QWEN_SIZES = {key: value for key, value in QWEN.items() if key != "rope_scaling"}
+L2 = {"model_type": "llama", "hidden_size": 4096, "num_attention_heads": 32,
+      "num_key_value_heads": 32}  # fmt: skip
+OLD_GEMMA = {**{key: value for key, value in GEMMA.items() if key != "rope_parameters"},
+             "rope_theta": 1e6, "rope_local_base_freq": 1e4}  # fmt: skip
 PLAIN_8B = {"model_type": "qwen3", "hidden_size": 4096, "num_attention_heads": 32, "head_dim": 128,
             "max_position_embeddings": 40960}  # fmt: skip
 # Cause, config, key, level, part of the sentence.
@@ -263,7 +272,7 @@ CAUSES = {
         "orignal_max_position_embeddings", "warning", "did you mean original_max"),
     "trained_context_is_the_whole": (
         changed(LLAMA, inside={"original_max_position_embeddings": 131072}),
-        "original_max_position_embeddings", "warning", "before extension"),
+        "original_max_position_embeddings", "warning", "was trained on 8,192 tokens"),
     "trained_context_exchanged": (
         changed(QWEN, inside={"original_max_position_embeddings": 131072},
                 max_position_embeddings=32768),
@@ -364,7 +373,7 @@ CAUSES = {
         {"head_dim": 64, "layer_types": ["full_attention", "sliding_attention"],
          "rope_parameters": {"full_atention": {"rope_theta": 1e6},
                              "sliding_attention": {"rope_theta": 1e4}}},
-        "layer_types", "warning", "got full_attention, which have none"),
+        "full_atention", "warning", "did you mean full_attention?"),
     "no_rope_anywhere": ({"model_type": "smollm3", "head_dim": 64, "rope_theta": 5e6,
                           "no_rope_layers": [0, 0, 0, 0]}, "no_rope_layers", "warning",
                          "no layer has RoPE"),
@@ -372,6 +381,88 @@ CAUSES = {
                              "rope_theta", "note", "150,000 instead of 4,800,000"),
     "rope_without_rope": ({"model_type": "bloom", "n_head": 16, "rope_theta": 1e4}, "rope_theta",
                           "note", "not read without RoPE"),
+    # A released model's sizes, and other settings.
+    "theta_missing_where_two_bases_are_known": (
+        {**L2, "max_position_embeddings": 16384}, "rope_theta", "note",
+        "if it is CodeLlama-7b-hf, 1,000,000"),
+    "theta_misspelt_with_a_number_of_its_own": (
+        {**L2, "num_key_value_heads": 8, "max_position_embeddings": 8192, "rope_thetha": 8e6},
+        "rope_thetha", "warning", "did you mean rope_theta?"),
+    "theta_missing_in_a_class_that_never_has_10000": (
+        {"model_type": "qwen3", "hidden_size": 5120, "num_attention_heads": 40,
+         "max_position_embeddings": 40960}, "rope_theta", "warning", "no 'qwen3' on record has"),
+    "theta_beside_and_inside": (
+        changed(LLAMA, rope_theta=10000.0, inside={"rope_theta": 500000.0}), "rope_theta",
+        "warning", "the first is used"),
+    "released_scaling_replaced": (
+        changed(LLAMA, rope_scaling={"type": "dynamic", "factor": 8.0}), "rope_type", "warning",
+        "not what Llama-3.1-8B-Instruct was released with"),
+    "released_scaling_made_linear": (
+        changed(LLAMA, rope_scaling={"type": "linear", "factor": 8.0}), "rope_type", "warning",
+        "rope_type 'llama3' instead of 'linear'"),
+    "released_scaling_lost": (changed(LLAMA, rope_scaling=None), "rope_type", "warning",
+                              "rope_type 'llama3' instead of 'default'"),
+    "truncate_lost": (changed(presets.config("gpt-oss-20b"), without=["truncate"]), "truncate",
+                      "warning", "truncate False instead of True"),
+    "scaling_of_gemma_3_lost": (OLD_GEMMA, "rope_type", "warning", "'linear' instead of"),
+    "local_base_of_gemma_3_wrong": (
+        {**OLD_GEMMA, "rope_scaling": {"rope_type": "linear", "factor": 8.0},
+         "rope_local_base_freq": 1e6}, "rope_theta", "warning", "10,000 instead of 1,000,000"),
+    "scaling_on_an_unscaled_release": (
+        {**L2, "max_position_embeddings": 4096, "rope_theta": 1e4,
+         "rope_scaling": {"type": "linear", "factor": 4.0}}, "rope_type", "warning",
+        "was released without scaling"),
+    "lists_of_its_own": (changed(PHI4, inside={"short_factor": [1.5, *SHORT[1:]]}),
+                         "short_factor", "note", "another short_factor"),
+    "mscale_lost": (
+        changed(presets.config("DeepSeek-V3 / R1 (671B)"), without=["mscale", "mscale_all_dim"]),
+        "mscale", "warning", "mscale 1 instead of nothing"),
+    "trained_context_of_the_extension": (
+        changed(QWEN, inside={"original_max_position_embeddings": 131072}),
+        "original_max_position_embeddings", "warning", "was trained on 32,768 tokens"),
+    "trained_context_too_small": (
+        changed(QWEN, inside={"original_max_position_embeddings": 8192, "factor": 16.0}),
+        "original_max_position_embeddings", "warning", "was trained on 32,768 tokens"),
+    "trained_context_of_nobody_knows": (
+        {"model_type": "llama", "head_dim": 128, "max_position_embeddings": 32768,
+         "rope_theta": 1e4, "rope_scaling": {
+             "type": "yarn", "factor": 4.0, "original_max_position_embeddings": 32768}},
+        "original_max_position_embeddings", "warning", "8,192 belongs here"),
+    "trained_context_and_base_missing": (
+        {"model_type": "llama", "hidden_size": 4096, "num_attention_heads": 32,
+         "max_position_embeddings": 8192, "rope_scaling": {
+             "rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0,
+             "high_freq_factor": 4.0}},
+        "original_max_position_embeddings", "warning", "Llama-3.1-8B-Instruct has the same sizes"),
+    "trained_context_as_text": (
+        changed(LLAMA, inside={"original_max_position_embeddings": "32k"}),
+        "original_max_position_embeddings", "error", "got '32k'"),
+    "context_left_as_it_was": (
+        {**presets.config("Qwen3-8B"), "rope_parameters": {
+            "rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 32768}},
+        "max_position_embeddings", "note", "reads 131,072 tokens"),
+    "settings_within_settings": (
+        changed(LLAMA, rope_scaling={"rope_scaling": LLAMA["rope_scaling"]}), "rope_scaling",
+        "warning", "holds rope_scaling once more"),
+    "layer_type_of_gemma_3_misspelt": (
+        {**GEMMA, "rope_parameters": {
+            "full_atention": GEMMA["rope_parameters"]["full_attention"],
+            "sliding_attention": GEMMA["rope_parameters"]["sliding_attention"]}},
+        "full_atention", "warning", "did you mean full_attention?"),
+    "label_misspelt": (
+        {"model_type": "deepseek_v4", "head_dim": 64, "rope_parameters": {
+            "main": {"rope_theta": 1e4}, "compres": {"rope_theta": 16e4}}},
+        "compres", "warning", "did you mean compress?"),
+    "type_of_vllm": (changed(QWEN, inside={"type": "ntk-aware"}), "type", "error",
+                     "did you mean ntk?"),
+    "type_that_hugging_face_has_not": (
+        {"model_type": "llama", "head_dim": 128, "max_position_embeddings": 8192,
+         "rope_theta": 1e4, "rope_scaling": {"type": "ntk", "factor": 4.0}}, "type", "warning",
+        "larger rope_theta, 40,889.9 instead of 10,000"),
+    "type_one_letter_off": (changed(QWEN, inside={"type": "yam"}), "type", "error",
+                            "did you mean yarn?"),
+    "type_of_another_program": (changed(QWEN, inside={"type": "dynamic-yarn"}), "type", "error",
+                                "got 'dynamic-yarn'"),
     "inside_a_multimodal_file": (
         {"model_type": "any_vl", "text_config": changed(LLAMA, inside={"factor": "8.0"})},
         "factor", "error", "without quotes"),
@@ -416,7 +507,9 @@ def test_a_mend_changes_a_copy(cause):
     "cause", ["theta_missing", "theta_misspelt", "theta_by_another_name", "settings_with_a_dash",
               "factor_as_text", "factor_below_1", "theta_of_the_fallback", "type_of_a_version",
               "factor_without_a_type", "trained_context_is_the_whole", "yarn_on_top_of_llama3",
-              "llama3_exchanged", "settings_in_capitals"],
+              "llama3_exchanged", "settings_in_capitals", "theta_beside_and_inside",
+              "released_scaling_replaced", "released_scaling_made_linear", "released_scaling_lost",
+              "settings_within_settings"],
 )  # fmt: skip
 def test_a_mended_llama_has_its_own_frequencies(cause):
     made, key, level, part = CAUSES[cause]
@@ -590,6 +683,109 @@ def test_a_mend_is_refused_where_it_does_not_fit():
     assert Mend(("a", "b"), removes=True).apply({"a": {"b": 1, "c": 2}}) == {"a": {"c": 2}}
 
 
+# A release of the same sizes.
+
+
+def test_the_scores_of_mla_are_told_by_their_parts():
+    made, key, level, part = CAUSES["mscale_lost"]
+    effect = found_in(made, key, level, part).effect
+    lost = (0.1 * math.log(40) + 1) ** 2  # cos and sin get it squared, all scores lose it
+    assert effect.distance is None
+    assert effect.logit_gain == pytest.approx(1.0)
+    assert effect.rest_gain == pytest.approx(1.0 / lost, rel=1e-9)
+    assert [each.sentence for each in effect.statements] == [
+        "scores of the part that does not turn are 0.533659 times as large"
+    ]
+
+
+def test_a_trained_context_that_is_the_extended_one_is_told_with_its_harm():
+    made, key, level, part = CAUSES["trained_context_of_the_extension"]
+    effect = found_in(made, key, level, part).effect
+    assert effect == difference(rope_frequencies(made), rope_frequencies(QWEN))
+    assert effect.distance == 192
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        {**L2, "max_position_embeddings": 8192},
+        {**L2, "max_position_embeddings": 16384},
+        {**L2, "max_position_embeddings": 16384, "rope_scaling": {"type": "dynamic", "factor": 2}},
+        {**L2, "hidden_size": 2048, "num_key_value_heads": 4, "max_position_embeddings": 2048},
+    ],
+)
+def test_a_base_that_may_be_10000_is_left_so(made):
+    assert not [each for each in diagnose(made) if each.level != "note"]
+
+
+def test_a_misspelt_base_keeps_its_number():
+    made, *_ = CAUSES["theta_misspelt_with_a_number_of_its_own"]
+    right = {**made, "rope_theta": 8e6}
+    del right["rope_thetha"]
+    assert mended(examine(made)) == right
+
+
+def test_two_missing_keys_are_mended_as_the_release_has_them():
+    made, *_ = CAUSES["trained_context_and_base_missing"]
+    again = mended(examine(made))
+    assert (again["rope_theta"], again["max_position_embeddings"]) == (500000, 131072)
+    np.testing.assert_array_equal(rope_frequencies(again)[0], rope_frequencies(LLAMA)[0])
+
+
+@pytest.mark.parametrize("cause", ["scaling_of_gemma_3_lost", "local_base_of_gemma_3_wrong",
+                                   "truncate_lost", "mscale_lost"])  # fmt: skip
+def test_what_a_release_had_is_restored(cause):
+    again = read(mended(examine(CAUSES[cause][0])))
+    name = {"truncate_lost": "gpt-oss-20b", "mscale_lost": "DeepSeek-V3 / R1 (671B)"}.get(
+        cause, "gemma-3-4b-it"
+    )
+    for one, two in zip(again.rotary, presets.reading(name).rotary, strict=True):
+        assert (one.rope, one.scaling) == (two.rope, two.scaling)
+
+
+VENDORS = {"type": "yarn", "factor": 4.0, "original_max_position_embeddings": 32768}
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        {**QWEN_SIZES, "max_position_embeddings": 131072},
+        {**QWEN_SIZES, "max_position_embeddings": 32768},
+        {**QWEN_SIZES, "hidden_size": 5120, "num_attention_heads": 40, "num_key_value_heads": 8,
+         "max_position_embeddings": 32768},
+        {**presets.config("Qwen2.5-VL-7B-Instruct"), "rope_parameters": None},
+        {**presets.config("Qwen3-8B"), "rope_parameters": None},
+    ],
+)  # fmt: skip
+def test_an_extension_that_a_maker_documents_changes_nothing_more(made):
+    made = {**made, "rope_scaling": VENDORS}
+    for each in diagnose(made):
+        assert each.level == "note"
+        assert each.effect is None or each.effect.harm == 0.0
+
+
+def test_released_files_beyond_the_records_raise_no_alarm():
+    mistral = {"model_type": "mistral", "hidden_size": 4096, "num_attention_heads": 32,
+               "num_key_value_heads": 8, "max_position_embeddings": 32768}  # fmt: skip
+    yarn = {"type": "yarn", "factor": 16.0, "original_max_position_embeddings": 8192}
+    for made in (
+        {**mistral, "rope_theta": 1e6},
+        {**mistral, "rope_theta": 1e4, "rope_scaling": yarn},
+        changed(LLAMA, rope_theta=150e6, rope_scaling=None),
+        {**L2, "max_position_embeddings": 16384, "rope_theta": 1e5,
+         "rope_scaling": {"type": "linear", "factor": 4.0}},
+    ):  # fmt: skip
+        assert not [each for each in diagnose(made) if each.level != "note"]
+
+
+def test_a_refused_type_is_told_once():
+    for made in ({"type": "ntk-aware"}, {"type": "yam", "factor": 4}):
+        assert len([each for each in examine(json.dumps(made)).findings
+                    if each.key == "type"]) == 1  # fmt: skip
+    # Another method, not a slip of one.
+    assert not found_in(*CAUSES["type_of_another_program"]).mend
+
+
 # No false alarm.
 
 VERIFIED = [name for name in presets.names() if presets.record(name)["verified"]]
@@ -641,7 +837,10 @@ def test_llama_3_1_in_plain_words():
         "trained on 8,192 tokens at once, made for 131,072, 16 times as many",
         "29 pairs keep their frequency, 6 are slowed in part, 29 by the whole factor",
         "cos and sin are not multiplied: scores keep their size",
+        "the same file is read by vLLM, for which no difference is on record here",
     ]
+    differs = "the same file is read by vLLM, which is known to differ about attn_factor"
+    assert said(changed(QWEN, inside={"attn_factor": 0.9}))[-1].startswith(differs)
 
 
 @pytest.mark.parametrize(
@@ -653,6 +852,7 @@ def test_llama_3_1_in_plain_words():
                             "at 65,536 tokens the slowest pair is divided by 3"]),
         ("Phi-3.5-mini-instruct", ["from the short list up to and with 4,096 tokens", "1.19024"]),
         ("gemma-4-e2b", ["turns 64 of 256 pairs"]),
+        ("DeepSeek-V3 / R1 (671B)", ["does not turn as well, are multiplied by 1.87385"]),
         ("phi-2", ["turns 32 of a head's 80 dimensions, in 16 pairs"]),
         ("bloom (176B)", ["the 112 slopes go from"]),
         ("opt-125m", ["has 2,048 rows", "position 0 is row 2"]),
@@ -736,7 +936,16 @@ FLAGS = {
         "--rope-scalling", "error", "did you mean --rope-scaling?"),
     "--rope-scaling yarn --rope-scale 4 --yarn-beta-fast 1 --yarn-beta-slow 32": (
         "--yarn-beta-fast", "warning", "a step"),
-    "--rope-scaling linear --rope-scale 4 -c 8192": ("--rope-scale", "note", "8,192 only"),
+    "--rope-scaling linear --rope-scale 4 -c 8192": (
+        "--rope-scaling", "warning", "no scaling is needed"),
+    "--rope-scaling linear --rope-scale 4 -c 65536": ("--rope-scale", "note", "65,536 only"),
+    "--rope-freq-base 10000 -c 32768": ("--rope-freq-base", "warning", "own base, 1,000,000"),
+    "--rope-freq-base 4e6 -c 65536": ("--rope-freq-base", "note", "3.91429 times slower"),
+    "--rope-scaling yarn --rope-scale 4 --yarn-orig-ctx 8192 -c 131072": (
+        "--yarn-orig-ctx", "warning", "32,768 tokens for this model, got 8,192"),
+    "--rope-scaling yarn --rope-scale 4 --yarn-orig-ctx 131072 -c 131072": (
+        "--yarn-orig-ctx", "warning", "got 131,072"),
+    "--rope-scaling YARN --rope-scale 4": ("--rope-scaling", "error", "did you mean yarn?"),
     "--rope-freq-base 1": ("--rope-freq-base", "error", "above 1"),
     "--rope-scaling sideways": ("--rope-scaling", "error", "one of none, linear, yarn"),
 }  # fmt: skip
@@ -760,6 +969,111 @@ def test_flags_without_a_mistake_have_no_findings():
     line = "llama-server -c 131072 --rope-scaling yarn --rope-scale 4 --yarn-orig-ctx 32768"
     assert examine(line, model=QWEN_PLAIN).findings == ()
     assert examine(line).findings == ()
+
+
+# Model, flags, and the key, level and words of their only warning; None if there is none.
+EXTENDED = [
+    *((name, f"-c {context}", None) for name, context in (
+        ("Llama-3.1-8B-Instruct", 131072), ("Phi-3.5-mini-instruct", 131072),
+        ("gpt-oss-20b", 131072), ("DeepSeek-V3 / R1 (671B)", 131072),
+        ("Llama-3.2-1B-Instruct", 32768), ("gemma-3-4b-it", 131072), ("Qwen3-8B", 40960))),
+    ("Qwen3-8B", "-c 131072 --rope-scaling yarn --rope-scale 4 --yarn-orig-ctx 32768", None),
+    ("Qwen3-8B", "-c 131072 --rope-scaling yarn --rope-scale 4", "--yarn-orig-ctx is absent"),
+    ("Llama-3.1-8B-Instruct", "--rope-scaling none", None),
+    ("Llama-3.1-8B-Instruct",
+     "-c 131072 --rope-scaling yarn --rope-scale 16 --yarn-orig-ctx 8192", "8 × 16 = 128 times"),
+    ("Llama-3.1-8B-Instruct", "--rope-scaling linear --rope-scale 16", "8 × 16 = 128 times"),
+    ("Llama-3.1-8B-Instruct", "--rope-freq-base 10000", "comes on top of it"),
+    ("Llama-3.1-8B-Instruct", "-c 262144", "above the 131,072 tokens"),
+    ("Phi-3.5-mini-instruct", "--rope-scaling linear --rope-scale 4", "comes on top of it"),
+    ("gpt-oss-20b", "--rope-scaling yarn --rope-scale 32 --yarn-orig-ctx 4096", None),
+    ("gpt-oss-20b", "--rope-scaling yarn --rope-scale 4", "yarn with factor 32"),
+    ("gpt-oss-20b", "--rope-scaling none", "replaces part of it"),
+    ("gpt-oss-20b", "-c 262144 --rope-scale 64", None),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "line", "part"), EXTENDED)
+def test_flags_are_held_against_a_model_file_that_is_extended_already(name, line, part):
+    model = presets.config(name)
+    examination = examine(f"llama-cli {line}", model=model)
+    found = [each for each in examination.findings if each.level != "note"]
+    if part is None:
+        assert found == []
+        return
+    (only,) = found
+    assert part in only.sentence
+    flags = only.mended(examination.parsed.config)
+    again = " ".join(f"{key} {value}" for key, value in flags.items()) or "-c 0"
+    assert not [each for each in examine(again, model=model).findings if each.level != "note"]
+
+
+def test_flags_stack_on_the_divisors_of_llama_3_1_as_two_scalings_do():
+    scaling = Llama3(8.0, 8192, 1.0, 4.0)
+    rope = RoPE(128, 5e5)
+    right = rope_units.stacked(rope, scaling, Linear(16.0)).inv_freq
+    file = config_doctor.model_file(LLAMA)
+    inv_freq, size = file.frequencies(LlamaCppFlags("linear", 16.0))
+    np.testing.assert_allclose(inv_freq, right, rtol=1e-12)
+    assert size == 1.0
+    np.testing.assert_allclose(file.frequencies()[0], rope_frequencies(LLAMA)[0], rtol=1e-12)
+    (found,) = examine("--rope-scaling linear --rope-scale 16", model=LLAMA).findings
+    assert found.effect.distance == difference(
+        (right, 1.0), rope_frequencies(LLAMA)).distance == 1  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["Phi-3.5-mini-instruct", "Yarn-Llama-2-7b-64k", "gemma-3-4b-it",
+                                  "DeepSeek-V3 / R1 (671B)", "LLaMA-2-7B-32K (togethercomputer)",
+                                  "Llama-2-7b-hf"])  # fmt: skip
+def test_a_model_file_without_flags_is_its_own_scaling(name):
+    file = config_doctor.model_file(presets.config(name))
+    right = presets.main_rotary(name).frequencies(file.context)
+    inv_freq, size = file.frequencies()
+    np.testing.assert_allclose(inv_freq, right[0], rtol=1e-12)
+    assert size == pytest.approx(right[1])
+
+
+def test_the_context_chooses_the_list_of_a_longrope_file():
+    phi = presets.config("Phi-3.5-mini-instruct")
+    file = config_doctor.model_file(phi)
+    for context in (4096, 4097):
+        near = file.frequencies(LlamaCppFlags(ctx_size=context))[0]
+        np.testing.assert_allclose(near, rope_frequencies(phi, seq_len=context)[0], rtol=1e-12)
+
+
+def test_a_truncated_ramp_is_all_that_llama_cpp_has():
+    oss = presets.config("gpt-oss-20b")
+    rounded = {**oss, "rope_parameters": {**oss["rope_parameters"], "truncate": True}}
+    inv_freq, size = config_doctor.model_file(oss).frequencies()
+    np.testing.assert_allclose(inv_freq, rope_frequencies(rounded)[0], rtol=1e-12)
+    assert size == pytest.approx(0.1 * math.log(32) + 1)
+
+
+@given(
+    name=st.sampled_from(["Llama-3.1-8B-Instruct", "Phi-3.5-mini-instruct", "gpt-oss-20b",
+                          "gemma-4-e2b", "Qwen3-8B", "LLaMA-2-7B-32K (togethercomputer)"]),
+    values=st.dictionaries(
+        st.sampled_from([
+            "--rope-scale", "--rope-freq-scale", "--rope-freq-base", "--yarn-orig-ctx", "-c",
+            "--yarn-ext-factor", "--yarn-attn-factor", "--yarn-beta-slow", "--yarn-beta-fast",
+        ]),
+        st.sampled_from([-1, 0, 1, 0.25, 16, 32768, 2**31 - 1, 1.0000001, 1e-200, 1e200]),
+        min_size=1,
+    ),
+    method=st.sampled_from(["", "--rope-scaling yarn", "--rope-scaling linear"]),
+)  # fmt: skip
+@example("Llama-2-7b-hf", {"--yarn-attn-factor": 0, "--rope-freq-base": 16}, "")
+def test_any_flags_on_any_model_file_are_told_without_an_accident(name, values, method):
+    line = " ".join([method, *(f"{key} {value}" for key, value in values.items())])
+    for each in examine(line, model=presets.config(name)).findings:
+        assert each.sentence
+        assert each.effect is None or math.isfinite(each.effect.harm)
+
+
+def test_a_context_that_fits_needs_no_scaling():
+    told = [each.sentence for each in examine("llama-cli -c 16384", model=QWEN_PLAIN).plain]
+    assert told[-1].startswith("room for 16,384 tokens, of 32,768 that the model file is made for")
+    assert not any("needs no scaling" in each for each in said("llama-cli -c 16384"))
 
 
 def test_the_effect_of_a_context_without_scaling_is_yarn_s():

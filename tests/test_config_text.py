@@ -294,3 +294,12 @@ def test_sentences_can_be_translated():
         parse('{"a": 1,}')
     assert wrong.value.template == config_text.CAUSED
     assert wrong.value.values["line"] == 1
+
+
+def test_what_is_no_json_is_shown_to_the_end_of_its_line():
+    with pytest.raises(InvalidParameterError, match=r"got '\"low_freq_factor\": 1\.0,': a comma"):
+        parse('{"factor": 8.0\n "low_freq_factor": 1.0,\n "x": 1}')
+
+
+def test_a_method_is_read_as_llama_cpp_reads_it():
+    assert parse("--rope-scaling YARN").config == {"--rope-scaling": "YARN"}

@@ -175,6 +175,18 @@ def test_a_choice_allows_its_options_and_nothing_else():
                 ask(came)
 
 
+def test_a_choice_of_many_options_names_the_nearest_three():
+    options = (*(f"Llama-3.{n}-8B-Instruct" for n in range(20)), "gpt-oss-20b", "t5-small")
+    many = Choice("model", "Model", "t5-small", options, options, "")
+    assert many.check("gpt-oss-20b") == "gpt-oss-20b"
+    with pytest.raises(InvalidParameterError) as wrong:
+        many.check("llama-3.17-8b")
+    told = str(wrong.value)
+    assert told.startswith("model must be one of 22 options, the nearest are Llama-3.17-8B-Instr")
+    assert told.endswith("got 'llama-3.17-8b'")
+    assert told.count("Llama") == 3
+
+
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_what_came_is_never_shown_as_an_allowed_number(value):
     try:

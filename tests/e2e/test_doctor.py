@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import expect
@@ -23,7 +22,7 @@ def off_by(pair: int, distance: int) -> str:
     return number(float(abs(WRONG[pair] - RIGHT[pair])) * distance)
 
 
-def test_handles_move_the_numbers_of_a_deep_link(tab: Visit) -> None:
+def test_handles_move_the_numbers_of_a_link_and_a_text_is_taken(tab: Visit) -> None:
     tab.go("/doctor?start=lost_base&pair=48", "verdict", "off", "turns")
     expect(tab.text("verdict")).to_contain_text("1 finding: rope_theta")
     expect(tab.text("caption")).to_contain_text(f"pair 48 is off by {off_by(48, 4096)} rad")
@@ -34,13 +33,12 @@ def test_handles_move_the_numbers_of_a_deep_link(tab: Visit) -> None:
     expect(tab.text("caption")).to_contain_text(f"pair 63 is off by {error} rad")
     expect(tab.page).to_have_url(re.compile(r"distance=1048576&pair=63$"))
 
-
-def test_a_text_is_typed_uploaded_and_linked(tab: Visit) -> None:
-    flags = "--rope-scaling yarn --rope-scale 0.25 --yarn-orig-ctx 32768"
-    tab.go(f"/doctor?start=pasted&config={quote(flags)}", "verdict", "off")
-    expect(tab.text("verdict")).to_contain_text("1 finding: --rope-scale")
-    expect(tab.page.locator(".stCode")).to_contain_text("--rope-scale 4")
+    # A text of one's own: typed, uploaded, and the model of flags asked for.
     area = tab.page.locator("textarea")
+    area.fill("--rope-scaling yarn --rope-scale 0.25 --yarn-orig-ctx 32768")
+    area.press("Control+Enter")
+    expect(tab.text("verdict")).to_contain_text("Choose the model")
+    expect(tab.page.locator(".stCode")).to_contain_text("--rope-scale 4")
     area.fill('{"head_dim": 64,\n "rope_theta" 1e4}')
     area.press("Control+Enter")
     expect(tab.text("verdict")).to_contain_text("line 2, column 15")

@@ -23,6 +23,7 @@ from posviz.figures.style import number
 from posviz.hf_config import rope_frequencies
 from posviz.params import InvalidParameterError
 from posviz.ui import live
+from posviz.views.doctor import VIEW, case, case_of, packed, pictures_of, unpacked
 from tests import test_config_doctor as core
 from tests.server import ROOT
 from tests.test_config_doctor import (
@@ -44,26 +45,19 @@ MODEL = "Qwen2.5-7B-Instruct"
 
 @pytest.fixture(scope="module")
 def doctor() -> live.View:
-    """The view, registered by running the page once."""
-    app = AppTest.from_file(str(ROOT / "pages/long_context/doctor.py")).run(timeout=120)
-    assert not app.exception
-    return live._views["doctor"]
-
-
-def names(doctor: live.View) -> dict[str, Any]:
-    """What the page's script defines."""
-    return doctor.draw.__globals__
+    """The view."""
+    return VIEW
 
 
 def pasted(doctor: live.View, given_text: str, **more: object) -> dict[str, Any]:
     """The pictures of a text, by the link that it makes if one can hold it."""
-    linked = names(doctor)["packed"](given_text)
+    linked = packed(given_text)
     if len(linked) <= 1500:
-        values, problems = doctor.read({"start": "pasted", "config": linked})
+        values, problems = doctor.read({"start": "pasted", "config": linked, "model": MODEL})
         assert not problems
         return content(doctor.draw(**(values | more)))
-    here = names(doctor)["case"](given_text, MODEL)
-    return content(names(doctor)["pictures_of"](here, here.worst, 4096, 0))
+    here = case(given_text, MODEL)
+    return content(pictures_of(here, here.worst, 4096, 0))
 
 
 def words(slots: dict[str, Any], *keys: str) -> str:
@@ -164,9 +158,9 @@ def test_what_is_no_json_is_told_with_its_place(doctor: live.View) -> None:
 
 @given(text=st.text(st.characters(exclude_categories=["Cs"]), max_size=600))
 def test_a_text_survives_its_link(doctor: live.View, text: str) -> None:
-    linked = names(doctor)["packed"](text)
+    linked = packed(text)
     assert linked.isprintable()
-    assert names(doctor)["unpacked"](linked) == text
+    assert unpacked(linked) == text
 
 
 def test_what_is_typed_is_never_markup(doctor: live.View) -> None:
@@ -242,7 +236,7 @@ def test_a_healthy_file_tells_what_its_scaling_changes(doctor: live.View) -> Non
 
 @pytest.mark.parametrize("start", ["lost_base", "attn_factor", "outside", "exchanged", "llama_cpp"])
 def test_the_mended_text_is_healthy(doctor: live.View, start: str) -> None:
-    here = names(doctor)["case_of"](start, "", MODEL)
+    here = case_of(start, "", MODEL)
     assert here.mended_text
     told = pasted(doctor, here.mended_text)["verdict"]["markup"]
     assert "is-healthy" in told
@@ -260,6 +254,60 @@ def test_each_example_shows_its_point(doctor: live.View, start: str, told: str) 
     assert told in words(content(doctor.draw(**values)), "verdict")
 
 
+def test_the_model_of_flags_is_asked_for_before_they_are_judged(doctor: live.View) -> None:
+    right = "-c 131072 --rope-scaling yarn --rope-scale 4 --yarn-orig-ctx 32768"
+    slots = pasted(doctor, right, model="untold")
+    assert "Which model are these flags for?" in words(slots, "verdict")
+    assert "off" not in slots
+    assert "Healthy" in words(pasted(doctor, right), "verdict")
+    wrong = words(
+        pasted(doctor, "--rope-scaling yarn --rope-scale 0.25", model="untold"), "verdict"
+    )
+    assert "1 finding: --rope-scale" in wrong
+    assert "Choose the model" in wrong
+    slots = pasted(doctor, "llama-cli -c 16384")
+    assert "Healthy" in words(slots, "verdict")
+    assert "needs no scaling by flags" in words(slots, "plain")
+
+
+def test_flags_on_llama_3_1_are_drawn_on_top_of_its_own_scaling(doctor: live.View) -> None:
+    line, model = "--rope-scaling linear --rope-scale 16", "Llama-3.1-8B-Instruct"
+    values, _ = doctor.read({"start": "pasted", "config": line, "model": model, "pair": "63"})
+    slots = content(doctor.draw(**values))
+    own = rope_frequencies(presets.config(model))[0][63]
+    error = float(own - own / 16) * 4096
+    assert f"pair 63 is off by {number(error)} rad" in slots["caption"]["markup"]
+    assert "no flag turns it off" in words(slots, "plain")
+    assert "none of these flags is left" in words(slots, "verdict")
+
+
+def test_both_parts_of_mla_s_scores_are_told(doctor: live.View) -> None:
+    made, *_ = CAUSES["mscale_lost"]
+    told = words(pasted(doctor, json.dumps(made)), "caption")
+    rest = 1 / (0.1 * np.log(40) + 1) ** 2
+    assert f"Scores of the part that turns are 1 times as large, of the rest {number(rest)}" in told
+    values, _ = doctor.read({"start": "DeepSeek-V3 / R1 (671B)"})
+    told = words(content(doctor.draw(**values)), "caption")
+    assert f"Scores are {number(1 / rest)} times as large." in told
+
+
+def test_a_mended_file_says_which_model_it_was_mended_as(doctor: live.View) -> None:
+    made, *_ = CAUSES["released_scaling_lost"]
+    told = words(pasted(doctor, json.dumps(made)), "verdict")
+    assert "Mended as Llama-3.1-8B-Instruct: whether it is that model" in told
+    assert "nothing is wrong" not in told
+    own = words(pasted(doctor, json.dumps(changed(LLAMA, rope_theta=150e6, rope_scaling=None))),
+                "verdict")  # fmt: skip
+    assert "Healthy: no mistake found" in own
+    assert "It is not Llama-3.1-8B-Instruct" in own
+
+
+def test_an_unknown_model_is_told_with_its_nearest(doctor: live.View) -> None:
+    (problem,) = doctor.read({"start": "llama-3.1-8b"})[1]
+    assert len(str(problem)) < 160
+    assert "the nearest are Llama-3.1-8B-Instruct" in str(problem)
+
+
 def test_2000_accidents_are_drawn_each_in_a_moment(doctor: live.View) -> None:
     rng = random.Random(23)
     originals = [presets.config(name) for name in presets.names()]
@@ -268,7 +316,7 @@ def test_2000_accidents_are_drawn_each_in_a_moment(doctor: live.View) -> None:
         text = as_text(rng, mutated(rng, rng.choice(originals)))
         began = time.thread_time()
         slots = pasted(doctor, text)
-        names(doctor)["case"](text, MODEL).mended_text.encode()
+        case(text, MODEL).mended_text.encode()
         slowest = max(slowest, time.thread_time() - began)
         kind = re.search(r"is-(\w+)", slots["verdict"]["markup"])
         assert kind
@@ -293,7 +341,7 @@ def test_large_texts_take_little_time(doctor: live.View) -> None:
     for text in large():
         began = time.thread_time()
         slots = pasted(doctor, text)
-        names(doctor)["case"](text, MODEL).mended_text.encode()
+        case(text, MODEL).mended_text.encode()
         assert time.thread_time() - began < 2.0, text[:60]
         if len(text) > 200_000:
             assert "at most 200,000 characters" in words(slots, "verdict")
