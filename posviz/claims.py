@@ -1,44 +1,19 @@
-"""Sentences that tutorials, papers and code comments say about positions, and what decides them.
+"""Sentences that tutorials, papers and code comments say about positions, and their verdicts.
 
-Each claim has a verdict, a handle, and a function from the handle's value to the numbers and the
-picture that decide it. The numbers come from the core, from what the trained models measured, or
-from published tables; none stands in a sentence. Sentences are English message ids with
-``{placeholders}`` for these numbers; the user interface translates them.
+Each claim has a verdict, and a function of :mod:`posviz.claim_evidence` from the value of a handle
+to the numbers and the picture that decide it; none of the numbers stands in a sentence. Sentences
+are English message ids with ``{placeholders}`` for the numbers; the user interface translates them.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
-from numpy.typing import NDArray
+from posviz import claim_evidence, params
+from posviz.claim_evidence import Evidence
 
-from posviz import (
-    alibi,
-    catalog,
-    distance,
-    extrapolation,
-    haystacks,
-    learned,
-    measured,
-    order,
-    params,
-    precision,
-    presets,
-    published,
-    qk_norm,
-    relative,
-    rope,
-    sinusoidal,
-)
-from posviz.rope import RoPE
-from posviz.rope_scaling import DynamicNtk, Llama3, Ntk, RopeScaling, Yarn
-
-Floats = NDArray[np.float64]
-Range = tuple[float, float]
 Verdict = Literal["true", "false", "depends"]
 VERDICTS: tuple[Verdict, ...] = ("true", "false", "depends")
 
@@ -54,84 +29,6 @@ TOPICS = {
 """What claims are about, and what a reader calls it."""
 
 
-@dataclass(frozen=True, eq=False)
-class Line:
-    """A curve of a picture.
-
-    Attributes:
-        label: What it is.
-        values: One for each ``x``.
-        shade: The encoding or method that it belongs to; ``claim`` if it is what the claim says,
-            ``quiet`` or ``ink`` if it only helps to read the others.
-        dashed: Whether it must be told from one that it may cover.
-    """
-
-    label: str
-    values: Floats
-    shade: str
-    dashed: bool = False
-
-
-@dataclass(frozen=True, eq=False)
-class Curves:
-    """Curves over one axis; the axes are the same for every value of the handle.
-
-    Attributes:
-        x: Ascending.
-        lines: Each with as many values.
-        x_title: What ``x`` counts.
-        y_title: What the values are.
-        x_range: Ends of the horizontal axis.
-        y_range: Ends of the vertical axis.
-        x_ticks: Where numbers stand on a logarithmic axis; empty for a linear one.
-        y_ticks: The same for the vertical axis.
-        mark: Where the handle stands on the horizontal axis, if it does.
-    """
-
-    x: Floats
-    lines: tuple[Line, ...]
-    x_title: str
-    y_title: str
-    x_range: Range
-    y_range: Range
-    x_ticks: tuple[float, ...] = ()
-    y_ticks: tuple[float, ...] = ()
-    mark: float | None = None
-
-
-@dataclass(frozen=True)
-class Bar:
-    """A bar: what it is, how long, and its shade as in :class:`Line`."""
-
-    label: str
-    value: float
-    shade: str
-
-
-@dataclass(frozen=True)
-class Bars:
-    """Lengths side by side, on an axis from 0 to ``high``, which no handle moves."""
-
-    bars: tuple[Bar, ...]
-    title: str
-    high: float
-
-
-@dataclass(frozen=True, eq=False)
-class Evidence:
-    """What decides a claim at one value of its handle.
-
-    Attributes:
-        numbers: For the placeholders of the claim's sentences.
-        picture: Curves or bars.
-        names: Placeholders that are no numbers, such as a model's name.
-    """
-
-    numbers: Mapping[str, float]
-    picture: Curves | Bars
-    names: Mapping[str, str] | None = None
-
-
 @dataclass(frozen=True)
 class Claim:
     """A sentence that can be decided, and what decides it.
@@ -144,12 +41,15 @@ class Claim:
         because: Why, with the numbers of the handle's deciding value, its default.
         look: What to look for in the picture, with the numbers of any value.
         belief: Why one could think otherwise.
-        handle: Declared with the deciding value as its default.
-        start: Value of the handle where it looks the other way.
+        handle: Declared with the deciding value as its default; None if nothing can be moved.
+        start: Another value of the handle; where ``seems``, one at which the claim looks other
+            than it is, and where it depends, one at which it holds.
         evidence: From the handle's value to what decides.
         sources: Pairs of a label and an address.
         view: Address within the app where one can go on, and what is there.
         said: Where something like it can be read, if a place is known.
+        seems: Whether the claim looks other than it is at ``start``.
+        steps: What the handle's values are called, from the lowest on, if they have names.
     """
 
     id: str
@@ -159,17 +59,24 @@ class Claim:
     because: str
     look: str
     belief: str
-    handle: params.Number
+    handle: params.Number | None
     start: float
     evidence: Callable[[float], Evidence]
     sources: tuple[tuple[str, str], ...]
     view: tuple[str, str]
     said: tuple[str, str] | None = None
+    seems: bool = True
+    steps: tuple[str, ...] = ()
+
+    @property
+    def deciding(self) -> float:
+        """The handle's value that decides; 0 without one."""
+        return self.handle.default if self.handle else 0.0
 
     @property
     def decided(self) -> Evidence:
         """The evidence at the deciding value."""
-        return self.evidence(self.handle.default)
+        return self.evidence(self.deciding)
 
 
 Answers = tuple[Verdict | None, ...]
@@ -198,646 +105,6 @@ def score(answers: Answers) -> tuple[int, int]:
     """How many of the answers are right, and how many there are."""
     pairs = [(one, claim.verdict) for one, claim in zip(answers, CLAIMS, strict=True) if one]
     return sum(one == verdict for one, verdict in pairs), len(pairs)
-
-
-# ------------------------------------------------------------------------------------------ order
-
-WORDS = ("The", "dog", "bites", "the", "old", "man", "today")
-"""The sentence whose words are exchanged."""
-
-
-def _backwards(count: float) -> tuple[int, ...]:
-    """The order of :data:`WORDS` with the first ``count`` of them backwards."""
-    first = int(count)
-    return (*range(first - 1, -1, -1), *range(first, len(WORDS)))
-
-
-def _text(count: float) -> dict[str, str]:
-    return {"text": " ".join(WORDS[place] for place in _backwards(count))}
-
-
-def invariant(count: float) -> Evidence:
-    """Change of an attention layer's outputs when the first words stand backwards."""
-    compared = order.compare(order.content(WORDS), _backwards(count), "none")
-    here = float(np.abs(compared.reordered.outputs - compared.original.outputs).max())
-    word = compared.residual
-    return Evidence(
-        {"count": count, "here": here, "word": word},
-        Bars((Bar("output at the same place", here, "claim"),
-              Bar("output of the same word", word, "none")), "largest change", 2.5),
-        _text(count),
-    )  # fmt: skip
-
-
-def _last_output(places: Sequence[int], encoding: str, layers: int) -> Floats:
-    """Output at the last word after random layers with residual connections."""
-    x = order.content(WORDS)[list(places)]
-    for layer in range(layers):
-        x = x + order.attend(x, encoding, seed=layer).outputs
-    return np.asarray(x[-1])
-
-
-def bag_of_words(count: float) -> Evidence:
-    """Change of the last word's output when the words before it stand backwards."""
-    places, plain = _backwards(count), _backwards(1)
-
-    def change(encoding: str, layers: int) -> float:
-        moved, still = (_last_output(one, encoding, layers) for one in (places, plain))
-        return float(np.abs(moved - still).max())
-
-    one, two, unmasked = change("causal", 1), change("causal", 2), change("none", 2)
-    return Evidence(
-        {"count": count, "one": one, "two": two, "unmasked": unmasked},
-        Bars((Bar("two layers, no mask", unmasked, "quiet"),
-              Bar("one layer, causal mask", one, "claim"),
-              Bar("two layers, causal mask", two, "none")), "change at the last word", 2.5),
-        _text(count),
-    )  # fmt: skip
-
-
-def pooled(count: float) -> Evidence:
-    """Change of single outputs and of their mean when the first words stand backwards."""
-    compared = order.compare(order.content(WORDS), _backwards(count), "none")
-    here = float(np.abs(compared.reordered.outputs - compared.original.outputs).max())
-    mean = compared.mean_difference
-    return Evidence(
-        {"count": count, "here": here, "mean": mean},
-        Bars((Bar("one output", here, "quiet"), Bar("mean of all outputs", mean, "none")),
-             "largest change", 2.5),
-        _text(count),
-    )  # fmt: skip
-
-
-# --------------------------------------------------------------------------------------- the lab
-
-_LENGTHS = (64.0, 128.0, 256.0, 512.0, 1024.0, 2048.0, 4096.0)
-_PERPLEXITIES = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0)
-
-
-def _nearest(lengths: Sequence[int], length: float) -> int:
-    """Index of the measured length nearest by ratio."""
-    return int(np.abs(np.log(np.array(lengths) / length)).argmin())
-
-
-def _perplexity(family: str, method: str = "default", factor: float = 1.0) -> Floats:
-    """Perplexity of a family at each of ``measured.LENGTHS``, geometric mean over its seeds."""
-    band = measured.band(family, method, factor)
-    assert band is not None  # the committed file has every family
-    return np.asarray(np.exp(band.mean))
-
-
-def _over_lengths(lines: tuple[Line, ...], length: float, high: float = 200.0) -> Curves:
-    return Curves(
-        np.array(measured.LENGTHS, np.float64), lines, "tokens read", "perplexity",
-        (64.0, 4096.0), (1.5, high), _LENGTHS, _PERPLEXITIES, mark=length,
-    )  # fmt: skip
-
-
-def _floor() -> Line:
-    return Line("best possible reader", np.exp(measured.floor()), "quiet", dashed=True)
-
-
-def _beyond(family: str, label: str, shade: str, length: float) -> Evidence:
-    """Perplexity of a family at the trained context and at the measured length nearest."""
-    values, at = _perplexity(family), _nearest(measured.LENGTHS, length)
-    trained = measured.LENGTHS.index(measured.TRAINED_LENGTH)
-    numbers = {
-        "length": measured.LENGTHS[at], "now": values[at], "trained": values[trained],
-        "context": measured.TRAINED_LENGTH, "floor": math.exp(measured.floor()[at]),
-    }  # fmt: skip
-    lines = (_floor(), Line(label, values, shade))
-    return Evidence(numbers, _over_lengths(lines, numbers["length"]))
-
-
-# --------------------------------------------------------------------------------------- absolute
-
-
-def sinusoidal_length(length: float) -> Evidence:
-    """Perplexity of the lab's sinusoidal models by context."""
-    return _beyond("names-sinusoidal", "sinusoidal", "sinusoidal", length)
-
-
-def sinusoidal_shift(shift: float) -> Evidence:
-    """One sine column at p + k, read off the table and made from the pair at p by one matrix."""
-    k, d_model, pair, count = int(shift), 64, 8, 129
-    table = sinusoidal.table(count + k, d_model)
-    turned = table[:count] @ sinusoidal.shift_matrix(k, d_model).T
-    lines = (
-        Line("in the table, k places on", table[k:, 2 * pair], "sinusoidal"),
-        Line("one matrix for all positions", turned[:, 2 * pair], "ink", dashed=True),
-    )
-    residual = float(sinusoidal.shift_residual(k, count, d_model).max())
-    return Evidence(
-        {"shift": k, "residual": residual, "positions": count, "d_model": d_model},
-        Curves(np.arange(float(count)), lines, "position p", "column 16 at p + k",
-               (0.0, count - 1.0), (-1.15, 1.15)),
-    )  # fmt: skip
-
-
-def sinusoidal_first(offset: float) -> Evidence:
-    """Dot product of two sinusoidal encodings by signed distance."""
-    d_model, far = 128, 100
-    distances = np.arange(-float(far), far + 1)
-    values = sinusoidal.dot_product(distances, d_model)
-    ahead, behind = (float(sinusoidal.dot_product(sign * offset, d_model)) for sign in (1, -1))
-    return Evidence(
-        {"offset": abs(offset), "ahead": ahead, "behind": behind},
-        Curves(distances, (Line("dot product", values, "sinusoidal"),),
-               "position of the second minus that of the first", "dot product",
-               (-float(far), float(far)), (0.0, 70.0), mark=offset),
-    )  # fmt: skip
-
-
-def learned_end(length: float) -> Evidence:
-    """How many tokens of a text GPT-2 has a vector for."""
-    rows = learned.RELEASED["gpt2"].positions
-    lengths = np.arange(0.0, 2049.0, 16.0)
-    lines = (
-        Line("tokens of the text", lengths, "claim"),
-        Line("tokens with a vector", np.minimum(lengths, rows), "learned"),
-    )
-    return Evidence(
-        {"length": length, "rows": rows, "without": max(length - rows, 0.0), "next": rows + 1},
-        Curves(lengths, lines, "tokens of the text", "tokens", (0.0, 2048.0), (0.0, 2100.0),
-               mark=length),
-    )  # fmt: skip
-
-
-# --------------------------------------------------------------------------------------- relative
-
-
-def slopes_learned(num_heads: float) -> Evidence:
-    """Trained numbers that ALiBi and others bring to a model of 12 layers."""
-    shape = catalog.Shape(12, int(num_heads), 64, 1024)
-    t5, own = (catalog.get(name).parameters(shape) for name in ("t5", "alibi"))
-    slopes = alibi.slopes(int(num_heads))
-    return Evidence(
-        {"num_heads": num_heads, "learned": own, "t5": t5, "steepest": float(slopes.max()),
-         "flattest": float(slopes.min())},
-        Bars((Bar("T5 bias", t5, "t5"), Bar("ALiBi", own, "alibi")),
-             "trained numbers, 12 layers", 4096.0),
-    )  # fmt: skip
-
-
-def slopes_formula(num_heads: float) -> Evidence:
-    """Slopes of released models and of the paper's formula, head by head."""
-    count = int(num_heads)
-    released, formula = alibi.slopes(count), alibi.paper_slopes(count)
-    lines = (
-        Line("2^(−8h/n)", formula, "claim", dashed=True), Line("released code", released, "alibi"),
-    )  # fmt: skip
-    return Evidence(
-        {"num_heads": count, "differ": int(alibi.differs_from_paper(count).sum()),
-         "last": float(released[-1]), "formula": float(formula[-1])},
-        Curves(np.arange(1.0, count + 1), lines, "head", "slope", (1.0, 128.0), (0.0035, 1.05),
-               (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0), (0.004, 0.01, 0.03, 0.1, 0.3, 1.0)),
-    )  # fmt: skip
-
-
-def alibi_farther(length: float) -> Evidence:
-    """Tokens within which the flattest of 8 ALiBi heads has 99 % of its weight, by length."""
-    slope = float(alibi.slopes(8).min())
-    window = alibi.window(slope)
-    lengths = np.geomspace(2048.0, 65536.0, 61)
-    lines = (
-        Line("the whole text", lengths, "claim", dashed=True),
-        Line("flattest of 8 heads", np.full(len(lengths), window), "alibi"),
-    )
-    share = 100.0 * float(alibi.covered(slope, length))
-    return Evidence(
-        {"length": length, "reach": math.ceil(window), "share": share,
-         "inside": 100.0 * float(alibi.within(slope, window, length))},
-        Curves(lengths, lines, "tokens of the text", "tokens that hold 99 % of the weight",
-               (2048.0, 65536.0), (500.0, 70000.0),
-               tuple(2048.0 * 2**n for n in range(6)), (1000.0, 4000.0, 16000.0, 64000.0),
-               mark=length),
-    )  # fmt: skip
-
-
-def alibi_keeps(length: float) -> Evidence:
-    """Published perplexities of models trained on 512 tokens (ALiBi's paper, table 2)."""
-    table = published.table("alibi-2")
-    found = {one.encoding: one for one in table.series}
-    own, other = found["alibi"], found["sinusoidal"]
-    lengths = own.lengths.tolist()
-    at = _nearest(lengths, length)
-    lines = (
-        Line("sinusoidal", other.values, "sinusoidal", dashed=True),
-        Line("ALiBi", own.values, "alibi"),
-    )
-    return Evidence(
-        {"length": lengths[at], "now": float(own.values[at]), "trained": float(own.values[0]),
-         "context": lengths[0], "other": float(other.values[at])},
-        Curves(own.lengths.astype(np.float64), lines, "tokens read", "perplexity",
-               (512.0, 16000.0), (15.0, 450.0), (512.0, 1024.0, 2048.0, 4096.0, 8192.0, 16384.0),
-               (20.0, 50.0, 100.0, 200.0, 400.0), mark=float(lengths[at])),
-    )  # fmt: skip
-
-
-def t5_far(back: float) -> Evidence:
-    """T5's bucket by distance in a decoder, 32 buckets up to 128."""
-    distances = np.arange(0.0, 2049.0)
-    buckets = relative.t5_bucket(-distances.astype(np.int64), bidirectional=False)
-    last = relative.t5_bucket_ranges(bidirectional=False)[-1]
-    return Evidence(
-        {"distance": back, "bucket": int(buckets[int(back)]), "far": int(buckets[2000]),
-         "starts": -last.nearest},
-        Curves(distances, (Line("bucket", buckets.astype(np.float64), "t5"),),
-               "tokens back", "bucket", (1.0, 2048.0), (0.0, 33.0),
-               tuple(4.0**n for n in range(6)), mark=back),
-    )  # fmt: skip
-
-
-# ------------------------------------------------------------------------------------------- RoPE
-
-_PLAIN = RoPE(128)
-
-
-def rope_relative(shift: float) -> Evidence:
-    """Score of a random query and key 30 tokens apart, both moved, or the query alone."""
-    q, k = rope.random_vectors(_PLAIN.rotary_dim // 2)
-    shifts, frequencies = np.arange(401.0), _PLAIN.inv_freq
-    moved_q = rope.rotate(q, 40 + shifts, frequencies)
-    moved_k = rope.rotate(k, 10 + shifts, frequencies)
-    size = math.sqrt(_PLAIN.rotary_dim)
-    both, alone = (moved_q * moved_k).sum(axis=-1) / size, moved_q @ moved_k[0] / size
-    at = int(shift)
-    return Evidence(
-        {"shift": shift, "before": float(both[0]), "after": float(both[at]),
-         "difference": float(np.abs(both - both[0]).max()), "alone": float(alone[at])},
-        Curves(shifts, (Line("only the query moved", alone, "quiet"),
-                        Line("both moved", both, "rope")),
-               "moved by, tokens", "score", (0.0, 400.0), (-4.0, 4.0), mark=shift),
-    )  # fmt: skip
-
-
-def rope_anywhere(back: float) -> Evidence:
-    """Score by distance of a query and the key made to match it at one distance."""
-    q = np.ones(_PLAIN.rotary_dim)
-    curve = rope.score_curve(
-        q, rope.peaked_key(q, back, _PLAIN.inv_freq), 2001, _PLAIN.inv_freq
-    ) / float(q @ q)
-    return Evidence(
-        {"distance": back, "peak": int(curve.argmax()), "highest": float(curve.max()),
-         "near": float(curve[0])},
-        Curves(np.arange(2001.0), (Line("score", curve, "rope"),), "tokens back",
-               "score, of the largest possible", (0.0, 2000.0), (-0.5, 1.1), mark=back),
-    )  # fmt: skip
-
-
-def rope_decay(back: float) -> Evidence:
-    """Score of equal query and key by distance, and the highest one still to come."""
-    scores = distance.rope_scores(_PLAIN.inv_freq, 513)
-    to_come = np.maximum.accumulate(scores[::-1])[::-1]
-    at = int(back)
-    later = at + 1 + int(scores[at + 1 :].argmax())
-    rises = 100.0 * float((np.diff(scores) > 0).mean())
-    return Evidence(
-        {"distance": back, "now": float(scores[at]), "later": float(scores[later]),
-         "where": later, "rises": rises, "span": len(scores) - 1},
-        Curves(np.arange(513.0), (Line("highest from here on", to_come, "claim", dashed=True),
-                                  Line("score", scores, "rope")),
-               "tokens back", "score of equal query and key", (0.0, 512.0), (0.0, 12.0), mark=back),
-    )  # fmt: skip
-
-
-def rope_near(mean: float) -> Evidence:
-    """Expected score of random queries and keys by distance, for a mean of their components."""
-    distances = np.arange(0.0, 1001.0, 2.0)
-    expected, variance = rope.score_moments(_PLAIN.inv_freq, distances, mean)
-    equal, _ = rope.score_moments(_PLAIN.inv_freq, distances, 1.0)
-    return Evidence(
-        {"mean": mean, "near": float(expected[1]), "far": float(expected[-1]), "two": 2,
-         "thousand": 1000, "spread": math.sqrt(float(variance[0]))},
-        Curves(distances, (Line("of equal vectors of ones", equal, "quiet", True),
-                           Line("expected score", expected, "rope")), "tokens back",
-               "score", (0.0, 1000.0), (-1.0, 12.0)),
-    )  # fmt: skip
-
-
-def rope_slow(pair: float) -> Evidence:
-    """Tokens for a whole turn, by pair of dimensions."""
-    lengths = rope.wavelength(_PLAIN.inv_freq)
-    return Evidence(
-        {"pair": pair, "tokens": float(lengths[int(pair)]), "fastest": float(lengths[0]),
-         "last": len(lengths) - 1, "slowest": float(lengths[-1])},
-        Curves(np.arange(float(len(lengths))), (Line("tokens for a turn", lengths, "rope"),),
-               "pair", "tokens for a whole turn", (0.0, len(lengths) - 1.0), (4.0, 80000.0),
-               y_ticks=(10.0, 100.0, 1000.0, 10000.0), mark=pair),
-    )  # fmt: skip
-
-
-def half_split(back: float) -> Evidence:
-    """Scores in the paper's pairing, and in halves with and without the weights reordered."""
-    pairs, frequencies = _PLAIN.rotary_dim // 2, _PLAIN.inv_freq
-    q, k = rope.random_vectors(pairs, "interleaved")
-    to_half = rope.interleaved_to_half(_PLAIN.rotary_dim)
-    size = math.sqrt(_PLAIN.rotary_dim)
-    neighbours = rope.score_curve(q, k, 257, frequencies, "interleaved") / size
-    halves = rope.score_curve(q[to_half], k[to_half], 257, frequencies, "half") / size
-    mixed = rope.score_curve(q, k, 257, frequencies, "half") / size
-    at = int(back)
-    return Evidence(
-        {"distance": back, "paper": float(neighbours[at]), "halves": float(halves[at]),
-         "mixed": float(mixed[at]), "apart": float(np.abs(neighbours - halves).max())},
-        Curves(np.arange(257.0), (Line("halves, weights left as they were", mixed, "claim", True),
-                                  Line("neighbours (2i, 2i+1)", neighbours, "rope"),
-                                  Line("halves, weights reordered", halves, "ink", True)),
-               "tokens back", "score", (0.0, 256.0), (-4.0, 4.0), mark=back),
-    )  # fmt: skip
-
-
-_TRAINED = 4096
-
-
-def fast_unseen(times: float) -> Evidence:
-    """Angles that each pair needs in a longer context, over those that training met."""
-    context = times * _TRAINED
-    use = extrapolation.arc_use(_PLAIN, _PLAIN.inv_freq, _TRAINED, [context])[:, 0]
-    unseen = extrapolation.unseen(_PLAIN, _PLAIN.inv_freq, _TRAINED, context)
-    first = extrapolation.first_never_completed(_PLAIN, _TRAINED)
-    pairs = len(use)
-    return Evidence(
-        {"times": times, "trained": _TRAINED, "first": first, "unseen": int(unseen.sum()),
-         "last": pairs - 1, "fastest": float(use[0]), "slowest": float(use[-1])},
-        Curves(np.arange(float(pairs)), (Line("met in training", np.ones(pairs), "quiet", True),
-                                         Line("needed now", use, "rope")),
-               "pair, fast to slow", "angles, as multiples of those met", (0.0, pairs - 1.0),
-               (0.0, 17.0)),
-    )  # fmt: skip
-
-
-def rope_length(length: float) -> Evidence:
-    """Perplexity of the lab's RoPE models by context."""
-    return _beyond("names-rope-10000", "RoPE, base 10,000", "rope_10000", length)
-
-
-# ---------------------------------------------------------------------------------------- scaling
-
-
-def _slowed(scaling: RopeScaling, plain: RoPE, seq_len: int | None = None) -> Floats:
-    """How many times slower each pair turns."""
-    return np.asarray(plain.inv_freq / scaling.frequencies(plain, seq_len)[0])
-
-
-def _by_pair(lines: tuple[Line, ...], pairs: int, high: float = 70.0) -> Curves:
-    return Curves(
-        np.arange(float(pairs)), lines, "pair, fast to slow", "times slower", (0.0, pairs - 1.0),
-        (0.9, high), y_ticks=(1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0),
-    )  # fmt: skip
-
-
-def llama31(factor: float) -> Evidence:
-    """What Llama 3.1's rule and YaRN make of Llama 3's pairs and of the scores."""
-    plain = RoPE(128, 500_000.0)
-    own, other = Llama3(factor, 8192), Yarn(factor, 8192)
-    slowed, yarn = _slowed(own, plain), _slowed(other, plain)
-    return Evidence(
-        {"factor": factor, "gain": other.frequencies(plain)[1] ** 2,
-         "own_gain": own.frequencies(plain)[1] ** 2,
-         "apart": float((np.maximum(slowed, yarn) / np.minimum(slowed, yarn)).max())},
-        _by_pair((Line("YaRN", yarn, "yarn", True), Line("Llama 3", slowed, "llama3")),
-                 len(slowed), 40.0),
-    )  # fmt: skip
-
-
-def yarn_gain(factor: float) -> Evidence:
-    """What YaRN's factor on cos and sin makes of the scores."""
-    factors = np.geomspace(1.0, 64.0, 61)
-    each = np.array([Yarn(one, _TRAINED).frequencies(_PLAIN)[1] for one in factors])
-    own = Yarn(factor, _TRAINED).frequencies(_PLAIN)[1]
-    return Evidence(
-        {"factor": factor, "once": own, "gain": own**2},
-        Curves(factors, (Line("0.1 ln s + 1", each, "claim", True),
-                         Line("factor on the scores", each**2, "yarn")),
-               "scale factor s", "factor", (1.0, 64.0), (0.95, 2.1),
-               (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0), mark=factor),
-    )  # fmt: skip
-
-
-def yarn_ramp(factor: float) -> Evidence:
-    """YaRN's ramp as printed and as every released model runs it."""
-    code = _slowed(Yarn(factor, _TRAINED), _PLAIN)
-    paper = _slowed(Yarn(factor, _TRAINED, ramp_over="turns"), _PLAIN)
-    ratio = np.maximum(code, paper) / np.minimum(code, paper)
-    pair = int(ratio.argmax())
-    return Evidence(
-        {"factor": factor, "most": 100.0 * round(1.0 - 1.0 / float(ratio[pair]), 9), "pair": pair,
-         "code": float(code[pair]), "paper": float(paper[pair])},
-        _by_pair((Line("as printed: over turns", paper, "claim", True),
-                  Line("as released: over pairs", code, "yarn")), len(code)),
-    )  # fmt: skip
-
-
-def ntk_alpha(alpha: float) -> Evidence:
-    """Context without unseen angles that NTK-aware scaling gives, over the trained one."""
-    alphas = np.linspace(1.0, 16.0, 61)
-
-    def reach(factor: float) -> float:
-        return extrapolation.usable_context(_PLAIN, Ntk(factor), _TRAINED) / _TRAINED
-
-    reached = np.array([reach(float(one)) for one in alphas])
-    return Evidence(
-        {"alpha": alpha, "reach": reach(alpha), "trained": _TRAINED},
-        Curves(alphas, (Line("alpha times", alphas, "claim", True),
-                        Line("without unseen angles", reached, "ntk")),
-               "alpha", "trained contexts", (1.0, 16.0), (0.0, 16.5), mark=alpha),
-    )  # fmt: skip
-
-
-def pi_short(factor: float) -> Evidence:
-    """Perplexity within the trained context of the lab's RoPE models under interpolation."""
-    short = measured.LENGTHS.index(measured.TRAINED_LENGTH) + 1
-    one = factor if factor == 1.0 else measured.nearest_factor(factor)
-    family = "names-rope-10000"
-    values = _perplexity(family, "linear", one)[:short]
-    plain = _perplexity(family)[:short]
-    lengths = np.array(measured.LENGTHS[:short], np.float64)
-    return Evidence(
-        {"factor": one, "length": measured.TRAINED_LENGTH, "plain": float(plain[-1]),
-         "now": float(values[-1])},
-        Curves(lengths, (Line("as trained", plain, "claim", True),
-                         Line("interpolated", values, "linear")),
-               "tokens read", "perplexity", (64.0, 256.0), (2.0, 500.0),
-               (64.0, 128.0, 256.0), (2.0, 5.0, 10.0, 30.0, 100.0, 300.0)),
-    )  # fmt: skip
-
-
-def dynamic_short(seq_len: float) -> Evidence:
-    """How many times slower dynamic NTK makes the slowest pair, by length."""
-    method = DynamicNtk(2.0, _TRAINED)
-    lengths = np.linspace(256.0, 16384.0, 64)
-    slowest = np.array([_slowed(method, _PLAIN, int(one))[-1] for one in lengths])
-    slowed = _slowed(method, _PLAIN, int(seq_len))
-    return Evidence(
-        {"seq_len": seq_len, "trained": _TRAINED, "slowest": float(slowed[-1]),
-         "moved": int((slowed > 1.0).sum())},
-        Curves(lengths, (Line("slowest pair", slowest, "dynamic"),), "tokens read",
-               "times slower", (0.0, 16384.0), (0.8, 7.5), mark=seq_len),
-    )  # fmt: skip
-
-
-def yarn_ntk(length: float) -> Evidence:
-    """Perplexity of the lab's RoPE models under YaRN and NTK by 4, by context."""
-    family, factor = "names-rope-10000", 4.0
-    yarn, ntk = (_perplexity(family, method, factor) for method in ("yarn", "ntk"))
-    at, stretched = _nearest(measured.LENGTHS, length), int(factor) * measured.TRAINED_LENGTH
-    long = measured.LENGTHS.index(stretched)
-    return Evidence(
-        {"length": measured.LENGTHS[at], "yarn": float(yarn[at]), "ntk": float(ntk[at]),
-         "factor": factor, "context": measured.TRAINED_LENGTH, "stretched": stretched,
-         "yarn_long": float(yarn[long]), "ntk_long": float(ntk[long])},
-        _over_lengths((_floor(), Line("NTK × 4", ntk, "ntk", True), Line("YaRN × 4", yarn, "yarn")),
-                      measured.LENGTHS[at], 40.0),
-    )  # fmt: skip
-
-
-# -------------------------------------------------------------------------------------- measuring
-
-
-def perplexity_uses(length: float) -> Evidence:
-    """Perplexity of a RoPE model that sees the last 256 tokens only, by length of the text."""
-    window, full = (
-        measured.sliding("names-rope-10000-seed0"), measured.curve("names-alibi-seed0"),
-    )  # fmt: skip
-    assert window is not None
-    assert full is not None
-    count = measured.LENGTHS.index(2048) + 1
-    near, far = window.perplexity[:count], full.perplexity[:count]
-    at, trained = _nearest(measured.LENGTHS[:count], length), measured.LENGTHS.index(256)
-    best = np.exp(measured.floor())[:count]
-    lengths = np.array(measured.LENGTHS[:count], np.float64)
-    return Evidence(
-        {"length": measured.LENGTHS[at], "window": measured.TRAINED_LENGTH,
-         "now": float(near[at]), "trained": float(near[trained]), "full": float(far[at])},
-        Curves(lengths, (Line("best possible reader", best, "quiet", True),
-                         Line("reads everything (ALiBi)", far, "alibi", True),
-                         Line("sees the last 256 only (RoPE)", near, "rope_10000")),
-               "tokens of the text", "perplexity", (64.0, 2048.0), (1.6, 3.6), _LENGTHS[:-1],
-               (1.6, 2.0, 2.4, 2.8, 3.2), mark=float(measured.LENGTHS[at])),
-    )  # fmt: skip
-
-
-def needle_depth(depth: float) -> Evidence:
-    """Names found again by depth in 1,024 tokens, the lab's RoPE models."""
-    grids = [
-        grid for name in measured.models("names-rope-10000")
-        if (grid := haystacks.grid(name)) is not None
-    ]  # fmt: skip
-    column = grids[0].lengths.index(1024)
-    depths = 100.0 * np.array(grids[0].depths)
-    found = 100.0 * np.mean([grid.accuracy[column] for grid in grids], axis=0)
-    at = int(np.abs(depths - depth).argmin())
-    return Evidence(
-        {"depth": float(depths[at]), "found": float(found[at]), "first": float(found[0]),
-         "late": float(found[-1]), "length": 1024, "context": measured.TRAINED_LENGTH,
-         "models": len(grids)},
-        Curves(depths, (Line("letters right", found, "rope_10000"),
-                        Line("guessing", np.full(len(depths), 5.0), "quiet", True)),
-               "depth of the fact, % of the text", "letters right, %", (0.0, 100.0), (0.0, 105.0),
-               mark=float(depths[at])),
-    )  # fmt: skip
-
-
-def seeds_alike(length: float) -> Evidence:
-    """Perplexity of three trainings of one RoPE model, by context."""
-    models = measured.models("names-rope-10000")
-    curves = [one.perplexity for name in models if (one := measured.curve(name)) is not None]
-    at = _nearest(measured.LENGTHS, length)
-    here = [float(one[at]) for one in curves]
-    shades = ("rope_10000", "ink", "quiet")
-    lines = tuple(
-        Line(f"seed {n}", values, shade, dashed=n > 0)
-        for n, (values, shade) in enumerate(zip(curves, shades, strict=True))
-    )
-    return Evidence(
-        {"length": measured.LENGTHS[at], "lowest": min(here), "highest": max(here),
-         "context": measured.TRAINED_LENGTH, "count": len(curves)},
-        _over_lengths(lines, measured.LENGTHS[at], 300.0),
-    )  # fmt: skip
-
-
-# --------------------------------------------------------------------------------------- practice
-
-TORCH = "2.13"
-"""The newest version of torch whose ``torch.nn.functional`` was searched for RoPE."""
-
-
-def torch_rope(position: float) -> Evidence:
-    """One dimension of a rotated vector, by the core and by the line that everybody writes."""
-    q, _ = rope.random_vectors(_PLAIN.rotary_dim // 2)
-    positions = np.arange(101.0)
-    cos, sin = rope.tables(positions, _PLAIN.inv_freq)
-    line = q * cos + rope.rotate_half(q) * sin
-    core = rope.rotate(q, positions, _PLAIN.inv_freq)
-    pair = 4
-    return Evidence(
-        {"position": position, "apart": float(np.abs(line - core).max()),
-         "value": float(line[int(position), pair])},
-        Curves(positions, (Line("rotated as a plane turns", core[:, pair], "rope"),
-                           Line("x cos + rotate_half(x) sin", line[:, pair], "ink", True)),
-               "position", "dimension 4 of a query", (0.0, 100.0), (-2.0, 2.0), mark=position),
-        {"version": TORCH},
-    )  # fmt: skip
-
-
-def norm_order(spread: float) -> Evidence:
-    """Score of a query and a key 20 tokens apart under RMSNorm before and after RoPE."""
-    dims, frequencies = _PLAIN.rotary_dim, _PLAIN.inv_freq
-    q, k = rope.random_vectors(dims // 2)
-    shifts = np.arange(0.0, 201.0)
-    free = [qk_norm.random_gain("free", dims, seed=n, spread=spread) for n in range(2)]
-    equal = [qk_norm.random_gain("pairs", dims, seed=n, spread=spread) for n in range(2)]
-
-    def curve(place: qk_norm.Order, gains: Sequence[Floats]) -> Floats:
-        return qk_norm.shifted_scores(
-            q, k, (20, 0), shifts, frequencies, place, q_gain=gains[0], k_gain=gains[1]
-        )
-
-    before, after = curve("before", free), curve("after", free)
-    tied = float(np.abs(curve("before", equal) - curve("after", equal)).max())
-    return Evidence(
-        {"spread": spread, "free": float(np.abs(before - after).max()), "equal": tied},
-        Curves(shifts, (Line("norm after RoPE", after, "claim", True),
-                        Line("norm before RoPE", before, "rope")),
-               "both moved by, tokens", "score", (0.0, 200.0), (-8.0, 8.0)),
-    )  # fmt: skip
-
-
-def bfloat16_positions(position: float) -> Evidence:
-    """By how much bfloat16 misses each position."""
-    positions = np.arange(4097.0)
-    error = precision.bfloat16(positions) - positions
-    return Evidence(
-        {"position": position, "held": float(precision.bfloat16(position)),
-         "error": float(np.abs(error[int(position)])),
-         "exact": precision.last_exact_position("bfloat16")},
-        Curves(positions, (Line("error", error, "rope"),), "position", "error, tokens",
-               (1.0, 4096.0), (-9.0, 9.0), tuple(4.0**n for n in range(7)), mark=position),
-    )  # fmt: skip
-
-
-HEADS = ("Llama-3.1-8B-Instruct", "gpt-oss-20b", "Qwen3-0.6B", "gemma-3-4b-it", "gemma-2-9b-it")
-"""Models whose ``head_dim`` is compared with ``hidden_size / num_attention_heads``."""
-
-
-def head_dims(number: float) -> Evidence:
-    """A model's ``head_dim`` and what dividing gives, and how many on record differ."""
-    told = presets.record(HEADS[int(number) - 1])
-    full = [
-        record for record in map(presets.record, presets.names())
-        if record["verified"] and record.get("head_dim") and record.get("hidden_size")
-        and record.get("num_attention_heads")
-    ]  # fmt: skip
-    differ = sum(one["hidden_size"] != one["head_dim"] * one["num_attention_heads"] for one in full)
-    divided = told["hidden_size"] / told["num_attention_heads"]
-    return Evidence(
-        {"hidden": told["hidden_size"], "heads": told["num_attention_heads"],
-         "head_dim": told["head_dim"], "divided": divided, "differ": differ, "models": len(full)},
-        Bars((Bar("hidden_size / heads", divided, "claim"),
-              Bar("head_dim", told["head_dim"], "rope")), "dimensions", 350.0),
-        {"model": told["name"]},
-    )  # fmt: skip
 
 
 # ------------------------------------------------------------------------------------- the claims
@@ -888,25 +155,23 @@ _ROPE_UTILS = ("Hugging Face, modeling_rope_utils.py", f"{_HF}modeling_rope_util
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         "backwards", "order",
-        "Self-attention without positions is permutation invariant: shuffle the words and every "
-        "output stays what it was.",
+        "Self-attention without positions is permutation invariant: shuffle the words, and the "
+        "output at each place stays.",
         "false",
-        "It is equivariant. With {count} words backwards, the output at a place changes by up to "
-        "{here}; the output of each word changes by {word}, which is rounding. Outputs move "
-        "along with their words.",
+        "With {count} words backwards, the output at a place changes by up to {here}. What stays "
+        "is the output of each word, to within {word}, which is rounding: outputs move along "
+        "with their words. That is called equivariant, and invariant would be an output that "
+        "does not move at all.",
         "“{text}”: {here} at the same place, {word} for the same word.",
-        "What the whole layer says about a set is invariant once it is averaged; the outputs "
-        "themselves are not.",
-        _words("backwards", 7, 7), 1, invariant,
+        "The layer cannot tell which order it was given, and many call that invariant.",
+        _words("backwards", 7, 7), 1, claim_evidence.invariant,
         (_arxiv("Lee et al. 2019, Set Transformer, property 1", "1810.00825"),),
         ("order?encoding=none", "Why order matters"),
-        ("apxml, Transformer course",
-         "https://apxml.com/courses/foundations-transformers-architecture/"
-         "chapter-4-positional-encoding-embedding-layer/need-for-positional-information"),
+        ("chenk.top, LLM Engineering 6", "https://www.chenk.top/en/llm-engineering/06-long-context/"),
     ),
     Claim(
         "bag", "order",
-        "Without a positional encoding, a GPT-style decoder sees a bag of words.",
+        "Without a positional encoding, a GPT with several layers sees a bag of words.",
         "false",
         "The causal mask tells the order. One layer does see a bag: with {count} words backwards "
         "the last output changes by {one}. In the second layer it changes by {two}, because each "
@@ -914,37 +179,37 @@ CLAIMS: tuple[Claim, ...] = (
         "“{text}”, last output: {one} after one causal layer, {two} after two, {unmasked} after "
         "two without a mask.",
         "It holds for encoders, and for a single layer.",
-        _words("bag", 6, 6), 1, bag_of_words,
+        _words("bag", 6, 6), 1, claim_evidence.bag_of_words,
         (_arxiv("Haviv et al. 2022", "2203.16634"), _arxiv("Kazemnejad et al. 2023", "2305.19466")),
         ("order?encoding=causal", "the causal mask alone"),
     ),
     Claim(
         "pooled", "order",
-        "Average the outputs of self-attention without positions, and word order makes no "
-        "difference.",
+        "Average the outputs of self-attention without positions or mask, and word order makes "
+        "no difference.",
         "true",
         "With {count} words backwards single outputs change by up to {here}, their mean by "
         "{mean}. The same outputs stand in another order, and a mean does not care.",
         "“{text}”: {here} for one output, {mean} for the mean.",
         "Single outputs do change, as one sees at a fixed place.",
-        _words("pooled", 7, 7), 1, pooled,
+        _words("pooled", 7, 7), 1, claim_evidence.pooled,
         (_arxiv("Lee et al. 2019, Set Transformer", "1810.00825"),),
-        ("order?encoding=none&weight=0", "Why order matters"),
+        ("order?encoding=none&weight=0", "Why order matters"), seems=False,
     ),
     Claim(
         "any_length", "absolute",
-        "Sinusoidal encodings handle texts of any length, because the formula is defined at "
-        "every position.",
+        "A model with sinusoidal encodings handles any length of text, because the formula has a "
+        "value at every position.",
         "false",
-        "The formula goes on, the model does not. Small models trained on {context} tokens have "
-        "perplexity {trained} there and {now} at {length}: their weights never met these "
-        "positions.",
+        "The formula goes on, the model does not. Our lab’s small models, trained on {context} "
+        "tokens, have perplexity {trained} there and {now} at {length}: their weights never met "
+        "these positions. Published models fail alike.",
         "At {length} tokens: perplexity {now}, {trained} at the trained {context}, {floor} for "
         "the best possible reader.",
         "The first paper hoped for it in one sentence, and code that runs looks like code that "
         "works.",
-        _context("any_length", 512), 256, sinusoidal_length,
-        (_arxiv("Press et al. 2021, figure 1", "2108.12409"),),
+        _context("any_length", 512), 256, claim_evidence.sinusoidal_length,
+        (_arxiv("Press et al. 2021, figure 1 and table 2", "2108.12409"),),
         ("lab?model=sinusoidal", "read past its training, in the lab"),
         ("Vaswani et al. 2017, as a hope", "https://arxiv.org/abs/1706.03762"),
     ),
@@ -952,15 +217,16 @@ CLAIMS: tuple[Claim, ...] = (
         "linear_map", "absolute",
         "One fixed matrix turns the sinusoidal encoding of any position p into that of p + 64.",
         "true",
-        "The matrix turns each pair of sine and cosine by {shift} times its frequency, whatever p "
-        "is. Over {positions} positions it misses the table by {residual} at most, which is "
+        "Take a sine and the cosine of the same frequency as the hand of a clock: {shift} tokens "
+        "later each hand has turned by its own fixed angle, whatever p is, and a turn is a small "
+        "matrix. Over {positions} positions it misses the table by {residual} at most, which is "
         "rounding.",
-        "For a shift of {shift} tokens, table and matrix differ by {residual} at most.",
-        "Sines are anything but linear in p; the map is linear in the vector, not in p.",
+        "Shifted by {shift}: table and matrix differ by {residual} at most, in all columns.",
+        "The curves are wavy, so a shift seems to need another recipe at each position.",
         _handle("linear_map", "Shift", 64, 0, 256, 1, "tokens", "Tokens from p to the other one."),
-        0, sinusoidal_shift,
+        0, claim_evidence.sinusoidal_shift,
         (_arxiv("Vaswani et al. 2017, section 3.5", "1706.03762"),),
-        ("sinusoidal?part=distance&shift=64", "shifting the sinusoidal table"),
+        ("sinusoidal?part=distance&shift=64", "shifting the sinusoidal table"), seems=False,
     ),
     Claim(
         "which_first", "absolute",
@@ -968,13 +234,13 @@ CLAIMS: tuple[Claim, ...] = (
         "false",
         "It is symmetric: {ahead} for {offset} tokens ahead and {behind} for {offset} tokens "
         "behind. A model needs the learned maps of queries and keys to tell them apart.",
-        "{offset} tokens ahead: {ahead}; as many behind: {behind}.",
+        "Ahead by {offset}: {ahead}; behind by {offset}: {behind}.",
         "The vectors do know their positions; their plain dot product forgets the sign.",
         _handle("which_first", "Offset", 20, -100, 100, 1, "tokens",
                 "Position of the second token minus that of the first."),
-        0, sinusoidal_first,
+        0, claim_evidence.sinusoidal_first,
         (_arxiv("Yan et al. 2019, TENER, section 3.2", "1911.04474"), _VASWANI),
-        ("sinusoidal?part=distance", "sinusoidal, by distance"),
+        ("sinusoidal?part=distance", "sinusoidal, by distance"), seems=False,
     ),
     Claim(
         "gpt2_end", "absolute",
@@ -985,30 +251,30 @@ CLAIMS: tuple[Claim, ...] = (
         "A text of {length} tokens: {without} without a vector, because the table has {rows} "
         "rows.",
         "Newer models can be stretched by a config key, so one expects that here too.",
-        _handle("gpt2_end", "Text", 2048, 1, 2048, 1, "tokens", "Length of the text."),
-        512, learned_end,
+        _handle("gpt2_end", "Text", 2048, 16, 2048, 1, "tokens", "Length of the text."),
+        512, claim_evidence.learned_end,
         (("openai/gpt-2, model.py", "https://github.com/openai/gpt-2/blob/master/src/model.py"),),
-        ("learned?part=end&table=gpt2", "where learned tables end"),
+        ("learned?part=end&table=gpt2", "where learned tables end"), seems=False,
     ),
     Claim(
         "learned_slopes", "relative",
-        "ALiBi learns one slope for each head.",
+        "ALiBi, as published, learns one slope for each head.",
         "false",
         "The slopes are fixed before training: for {num_heads} heads they run from {steepest} to "
         "{flattest}. ALiBi brings {learned} trained numbers; a T5 bias of this size has {t5}.",
         "{num_heads} heads: {learned} learned by ALiBi, {t5} by a T5 bias; slopes from {steepest} "
         "to {flattest}.",
         "The paper’s authors tried to learn them, and T5’s similar bias is learned.",
-        _handle("learned_slopes", "Heads", 8, 1, 128, 1, "heads", "Attention heads of a layer."),
-        1, slopes_learned,
+        _handle("learned_slopes", "Heads", 16, 2, 32, 1, "heads", "Attention heads of a layer."),
+        2, claim_evidence.slopes_learned,
         (_arxiv("Press et al. 2021, section 3", "2108.12409"),
          ("ofirpress/attention_with_linear_biases",
           "https://github.com/ofirpress/attention_with_linear_biases")),
-        ("alibi?part=slopes&num_heads=8", "ALiBi’s slopes"),
+        ("alibi?part=slopes&num_heads=16", "ALiBi’s slopes"), seems=False,
     ),
     Claim(
         "slope_formula", "relative",
-        "For n heads, ALiBi’s slopes are 2^(−8h/n), h = 1 … n.",
+        "An ALiBi model has n heads. Their slopes are 2^(−8h/n), for h = 1 … n.",
         "depends",
         "On n. Where it is a power of two, they are. For {num_heads} heads {differ} slopes differ: "
         "released code takes those of the power of two below and every second of the one above, "
@@ -1017,7 +283,7 @@ CLAIMS: tuple[Claim, ...] = (
         "{formula}.",
         "The paper’s text gives the formula only; the rule for other counts is in its code.",
         _handle("slope_formula", "Heads", 12, 2, 128, 1, "heads", "Attention heads of a layer."),
-        8, slopes_formula,
+        8, claim_evidence.slopes_formula,
         (_arxiv("Press et al. 2021, section 3", "2108.12409"),
          ("ofirpress/attention_with_linear_biases, get_slopes",
           "https://github.com/ofirpress/attention_with_linear_biases"),
@@ -1027,9 +293,10 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "looks_farther", "relative",
-        "Give an ALiBi model ever longer texts, and its heads look ever farther back.",
+        "Where all keys match the query equally well, ALiBi’s heads look ever farther back as the "
+        "text grows.",
         "false",
-        "Where all keys match equally well, even the flattest of 8 heads keeps 99 % of its weight "
+        "Even the flattest of 8 heads keeps 99 % of its weight "
         "within {reach} tokens, whatever the length: {share} % of a text of {length}. A far "
         "token must outscore the rest to be seen.",
         "In {length} tokens, the flattest head has {inside} % of its weight on the last {reach}: "
@@ -1037,9 +304,9 @@ CLAIMS: tuple[Claim, ...] = (
         "Its perplexity holds far beyond training, which sounds like reading it all.",
         _handle("looks_farther", "Text", 65536, 2048, 65536, 1, "tokens", "Length of the text.",
                 "log"),
-        2048, alibi_farther,
+        2048, claim_evidence.alibi_farther,
         (_ALIBI, _arxiv("Chi et al. 2023, on ALiBi’s receptive field", "2212.10356")),
-        ("alibi?part=length&num_heads=8&head=8", "ALiBi’s window over length"),
+        ("alibi?part=length&num_heads=8&head=8", "ALiBi’s window over length"), seems=False,
     ),
     Claim(
         "alibi_keeps", "relative",
@@ -1053,20 +320,21 @@ CLAIMS: tuple[Claim, ...] = (
         "Most encodings fail beyond their training, so one mistrusts it.",
         _handle("alibi_keeps", "Tokens read", 3512, 512, 15512, 1, "tokens",
                 "Length of the text; the published one nearest to it is shown.", "log"),
-        512, alibi_keeps,
+        512, claim_evidence.alibi_keeps,
         (_arxiv("Press et al. 2021, table 2", "2108.12409"),),
-        ("lab?model=alibi&beside=alibi-2", "beside the lab’s own models"),
+        ("lab?model=alibi&beside=alibi-2", "beside the lab’s own models"), seems=False,
     ),
     Claim(
         "t5_far", "relative",
         "T5’s relative bias tells a token 200 places back from one 2,000 places back.",
         "false",
-        "Both stand in bucket {bucket}, the last, which begins {starts} tokens back. All that is "
-        "farther gets the same number.",
-        "{distance} tokens back is bucket {bucket}; 2,000 back is bucket {far}. The last bucket "
-        "begins at {starts}.",
+        "Both stand in the last bucket, and all that stands there gets one number. A decoder’s "
+        "last is bucket {decoder}, from {decoder_starts} tokens back on; an encoder’s, which "
+        "keeps half of its buckets for what follows, is {encoder}, from {encoder_starts} on.",
+        "Distance {distance} is bucket {decoder} of a decoder and {encoder} of an encoder; "
+        "distance 2,000 is {decoder_far} and {encoder_far}.",
         "Its bias is called relative, and the buckets do tell near distances apart.",
-        _back("t5_far", 200, 1, 2048, "log"), 10, t5_far,
+        _back("t5_far", 200, 2, 2048, "log"), 10, claim_evidence.t5_far,
         (_arxiv("Raffel et al. 2019, T5, section 2.1", "1910.10683"),
          ("Hugging Face, modeling_t5.py", f"{_HF}models/t5/modeling_t5.py")),
         ("relative?part=buckets&direction=causal&relative_position=-200", "T5’s buckets"),
@@ -1076,26 +344,25 @@ CLAIMS: tuple[Claim, ...] = (
         "With RoPE, moving query and key together by the same number of tokens leaves their "
         "score as it was.",
         "true",
-        "Moved by {shift} tokens, a score of {before} is {after}; over 400 shifts it never "
-        "changes by more than {difference}, which is rounding. Move the query alone and it is "
-        "{alone}.",
-        "Moved by {shift} tokens: {after} for both, {alone} for the query alone.",
+        "Moved by {shift} tokens, a score of {before} is {after}; the largest change over 400 "
+        "shifts is {difference}, which is rounding. Move the query alone and it is {alone}.",
+        "Moved by {shift}: {after} for both, {alone} for the query alone.",
         "Both vectors do turn by their absolute positions; only their difference is left.",
         _handle("both_moved", "Shift", 300, 0, 400, 1, "tokens", "Tokens that both move by."),
-        0, rope_relative,
+        0, claim_evidence.rope_relative,
         (_arxiv("Su et al. 2021, RoFormer, equation 16", "2104.09864"),),
-        ("rope?part=pair&shift=1000", "both moved, in the clocks"),
+        ("rope?part=pair&shift=1000", "both moved, in the clocks"), seems=False,
     ),
     Claim(
         "anywhere", "rope",
         "RoPE allows a head that prefers a key 500 tokens back to all nearer ones.",
         "true",
         "Turn the key by {distance} tokens and the score peaks {peak} tokens back, at {highest} "
-        "of what is possible; next to the query it is {near}.",
-        "Made for {distance} tokens back, the score peaks at {peak}; at distance 0 it is {near}.",
-        "RoPE is said to decay with distance; that holds for equal query and key only.",
-        _back("anywhere", 500, 0, 2000), 0, rope_anywhere,
-        (_arxiv("Barbero et al. 2024, section 3", "2410.06205"),),
+        "times the largest possible; at distance 0 it is {near}.",
+        "Made for distance {distance}, the score peaks at {peak}; at distance 0 it is {near}.",
+        "RoPE is said to prefer near tokens. What it prefers is up to a head’s queries and keys.",
+        _back("anywhere", 500, 0, 2000), 0, claim_evidence.rope_anywhere,
+        (_arxiv("Barbero et al. 2024, proposition 3.1", "2410.06205"),),
         ("rope?part=decay&peak=500&head_dim=128", "a head that looks elsewhere"),
     ),
     Claim(
@@ -1104,18 +371,20 @@ CLAIMS: tuple[Claim, ...] = (
         "false",
         "It rises in {rises} % of the first {span} steps. {distance} tokens back it is {now}, "
         "and {where} back it is {later} again.",
-        "{distance} tokens back: {now}. Farther, at {where}: {later}.",
+        "Distance {distance}: {now}. Farther, at {where}: {later}.",
         "RoFormer’s section on “long-term decay” plots an upper bound, and a smooth one.",
-        _back("falls", 305, 0, 511), 0, rope_decay,
+        _back("falls", 305, 0, 511), 0, claim_evidence.rope_decay,
         (_arxiv("Su et al. 2021, RoFormer, section 3.4.3", "2104.09864"), _BARBERO),
         ("rope?part=decay&head_dim=128", "RoPE’s decay and its bound"),
-        ("ROCm/flash-attention, issue 99", "https://github.com/ROCm/flash-attention/issues/99"),
+        ("ROCm/flash-attention, pull request 83",
+         "https://github.com/ROCm/flash-attention/pull/83"),
     ),
     Claim(
         "favours_near", "rope",
-        "On average, RoPE gives near tokens a higher score than far ones.",
+        "Queries and keys are drawn at random. On average, RoPE scores near keys higher than far "
+        "ones.",
         "depends",
-        "On the mean of queries and keys. Centred on {mean}, the expected score is {near} two "
+        "On their mean. Centred on {mean}, the expected score is {near} two "
         "tokens back and {far} a thousand back: no decay at all. Give their components a common "
         "mean, and near ones win.",
         "Mean {mean}: the expected score is {near} two tokens back and {far} a thousand back; "
@@ -1123,7 +392,7 @@ CLAIMS: tuple[Claim, ...] = (
         "The curve that tutorials plot is that of equal vectors.",
         _handle("favours_near", "Mean", 0.0, 0.0, 1.0, 0.01, "",
                 "Mean of the components of queries and keys, whose deviation is 1."),
-        1.0, rope_near,
+        1.0, claim_evidence.rope_near,
         (_arxiv("Barbero et al. 2024, proposition 3.2", "2410.06205"), _ROFORMER),
         ("rope?part=decay&head_dim=128", "random vectors beside equal ones"),
     ),
@@ -1136,9 +405,9 @@ CLAIMS: tuple[Claim, ...] = (
         "Pair {pair}: {tokens} tokens for a turn. Pair 0: {fastest}; pair {last}: {slowest}.",
         "“Low dimensions” and “low frequencies” sound alike.",
         _handle("first_slow", "Pair", 0, 0, 63, 1, "", "Pair of dimensions, counted from 0."),
-        63, rope_slow,
+        63, claim_evidence.rope_slow,
         (_arxiv("Su et al. 2021, RoFormer, equation 15", "2104.09864"), _YARN),
-        ("rope?part=pair&head_dim=128&pair=63", "one pair’s clock"),
+        ("rope?part=pair&head_dim=128&pair=63", "one pair’s clock"), seems=False,
     ),
     Claim(
         "half_split", "rope",
@@ -1146,52 +415,58 @@ CLAIMS: tuple[Claim, ...] = (
         "neighbouring dimensions.",
         "false",
         "It pairs i with i + 64, and the converted weights are reordered to match: {distance} "
-        "tokens back both ways give {paper}, and never differ by more than {apart}. Halves with "
-        "weights left as they were would give {mixed}.",
-        "{distance} tokens back: {paper} for neighbours, {halves} for halves, {mixed} for halves "
+        "tokens back both ways give {paper}, and their largest difference at any distance shown "
+        "is {apart}. Halves with weights left as they were would give {mixed}.",
+        "Distance {distance}: {paper} for neighbours, {halves} for halves, {mixed} for halves "
         "without reordering.",
         "The code does differ from the formula in the paper; what changes with it is the "
         "checkpoint.",
-        _back("half_split", 100, 0, 256), 0, half_split,
+        _back("half_split", 100, 0, 256), 0, claim_evidence.half_split,
         (("Hugging Face, issue 25199", "https://github.com/huggingface/transformers/issues/25199"),
          ("Hugging Face, convert_llama_weights_to_hf.py",
           f"{_HF}models/llama/convert_llama_weights_to_hf.py")),
         ("rope?part=pairings&layout=half", "both pairings"),
         ("Hugging Face, issue 34741", "https://github.com/huggingface/transformers/issues/34741"),
+        seems=False,
     ),
     Claim(
         "fast_unseen", "rope",
-        "Past the trained length, it is RoPE’s fast pairs that meet angles they have never seen.",
+        "Past the trained length, it is RoPE’s fast pairs that meet angles they never met in "
+        "training.",
         "false",
         "Fast pairs have been all the way round many times. At {times} times {trained} tokens "
         "{unseen} pairs meet new angles, all from pair {first} on: the slow ones, which never "
         "completed a turn.",
         "At {times} × {trained} tokens: {unseen} pairs with new angles, none of them before pair "
-        "{first}. Pair {last} needs {slowest} times what it met.",
+        "{first}. Pair {last} needs {slowest} × what it met.",
         "Fast pairs turn the most, and interpolating them does the most harm.",
         _handle("fast_unseen", "Longer by", 4.0, 1.0, 16.0, 0.1, "×",
                 "Context over the trained one.", "log"),
-        1.0, fast_unseen,
+        1.0, claim_evidence.fast_unseen,
         (_arxiv("Peng et al. 2023, YaRN, section 3.2", "2309.00071"),),
         ("scaling?part=angles", "angles met and not met"),
         ("diomgis.com, From 4K to a Million Tokens",
          "https://diomgis.com/blog/long-context-rope-scaling-yarn-ring-attention"),
+        seems=False,
     ),
     Claim(
         "extrapolates", "rope",
-        "RoPE is relative, so a model with it reads texts longer than its training without "
-        "further ado.",
+        "RoPE is relative, so any model with it reads texts longer than its training as well as "
+        "short ones.",
         "false",
-        "Small models trained on {context} tokens have perplexity {trained} there and {now} at "
-        "{length}. Relative means that positions may shift, not that distances may grow.",
+        "Our lab’s small models, trained on {context} tokens, have perplexity {trained} there and "
+        "{now} at {length}; published ones get worse too. Relative means that positions may shift, "
+        "not that distances may grow.",
         "At {length} tokens: perplexity {now}; {trained} at the trained {context}, {floor} for "
         "the best possible reader.",
         "A score depends on distance alone, but long distances are as new as far positions.",
-        _context("extrapolates", 1024), 256, rope_length,
+        _context("extrapolates", 1024), 256, claim_evidence.rope_length,
         (_arxiv("Press et al. 2021, table 2", "2108.12409"),
          _arxiv("Chen et al. 2023, Position Interpolation", "2306.15595")),
         ("lab?model=rope-10000&rope_type=default", "read past its training, in the lab"),
-        ("aiwartracker.com, glossary", "https://aiwartracker.com/glossary/rope"),
+        ("interactiveprimer.com, Rotary position embeddings",
+         "https://interactiveprimer.com/concepts/computer-science/deep-learning/transformers/"
+         "rotary-position-embeddings.html"),
     ),
     Claim(
         "llama_yarn", "scaling",
@@ -1200,34 +475,37 @@ CLAIMS: tuple[Claim, ...] = (
         "Its rope_type is llama3. By factor {factor} YaRN would multiply scores by {gain}, "
         "Llama’s rule by {own_gain}; and their pairs turn up to {apart} times differently fast.",
         "Factor {factor}: scores × {gain} with YaRN, × {own_gain} with Llama 3; pairs up to "
-        "{apart} times apart.",
+        "{apart} × apart.",
         "Both keep fast pairs and divide slow ones, and YaRN is the better known name.",
-        _factor("llama_yarn", 8.0, 32.0), 1.0, llama31,
+        _factor("llama_yarn", 8.0, 32.0), 1.0, claim_evidence.llama31,
         (("meta-llama/llama-models", "https://github.com/meta-llama/llama-models"), _ROPE_UTILS),
         ("scaling?model=Llama-3.1-8B-Instruct&pinned=yarn", "both in the spectrum"),
     ),
     Claim(
         "yarn_gain", "scaling",
-        "YaRN multiplies attention scores by 0.1 ln s + 1.",
+        "For every factor s, YaRN as published multiplies attention scores by 0.1 ln s + 1.",
         "false",
         "By its square. That factor is on cos and sin, so query and key both carry it: for "
         "s = {factor} it is {once}, and a score grows {gain} times.",
         "s = {factor}: {once} on each vector, {gain} on their score.",
         "The paper gives √(1/t), and some repeat it as 1/t.",
-        _factor("yarn_gain", 16.0, 64.0), 1.0, yarn_gain,
+        _factor("yarn_gain", 16.0, 64.0), 1.0, claim_evidence.yarn_gain,
         (_arxiv("Peng et al. 2023, YaRN, equation 22", "2309.00071"), _ROPE_UTILS),
         ("scaling?part=attention&pinned=yarn&factor=16", "what YaRN does to scores"),
     ),
     Claim(
         "yarn_ramp", "scaling",
-        "Models with YaRN run the ramp that its paper prints, linear in rotations.",
+        "Models released with YaRN always run the ramp that its paper prints, linear in "
+        "rotations.",
         "false",
-        "Released code ramps over the index of the pair. For s = {factor}, pair {pair} is slowed "
-        "{code} times in the code and {paper} times by the paper: {most} % less frequency.",
-        "s = {factor}: pair {pair} is slowed {code} times in code, {paper} by the paper; "
-        "frequencies differ by up to {most} %.",
-        "The authors’ own repository already differs from equations 17 to 20.",
-        _factor("yarn_ramp", 16.0, 64.0), 1.0, yarn_ramp,
+        "The authors’ own code and Hugging Face’s ramp over the index of the pair. For "
+        "s = {factor}, pair {pair} is slowed {code} times in the code and {paper} times by the "
+        "paper: {most} % less frequency.",
+        "s = {factor}: pair {pair} is slowed {code} × in code, {paper} × by the paper; no "
+        "frequency differs by more than {most} %.",
+        "Both ramps go between the same ends, pairs that turn 32 times in the trained context "
+        "and pairs that turn once.",
+        _factor("yarn_ramp", 16.0, 64.0), 1.0, claim_evidence.yarn_ramp,
         (("jquesnelle/yarn", "https://github.com/jquesnelle/yarn"),
          _arxiv("Peng et al. 2023, YaRN, section 3.2", "2309.00071"), _ROPE_UTILS),
         ("scaling?pinned=yarn&ramp=both&factor=16", "both ramps"),
@@ -1239,23 +517,24 @@ CLAIMS: tuple[Claim, ...] = (
         "false",
         "It is {reach} times. Only the very last pair is slowed by the whole {alpha}; those "
         "before it get less and run into new angles sooner.",
-        "alpha = {alpha} gives {reach} times the trained {trained} tokens.",
+        "alpha = {alpha} gives {reach} × the trained {trained} tokens.",
         "The formula is built so that the slowest pair is divided by exactly alpha.",
         _handle("alpha", "alpha", 4.0, 1.0, 16.0, 0.1, "", "alpha of NTK-aware scaling.", "log"),
-        1.0, ntk_alpha,
+        1.0, claim_evidence.ntk_alpha,
         (_arxiv("Peng et al. 2023, YaRN, section 3.1", "2309.00071"),),
         ("scaling?part=units&unit=alpha_value&value=4", "what alpha means"),
     ),
     Claim(
         "pi_short", "scaling",
-        "Position interpolation leaves texts within the trained length as they were.",
+        "By any factor, position interpolation leaves texts within the trained length as they "
+        "were.",
         "false",
         "It divides every frequency at every length. Switched on by {factor} without further "
-        "training, it lifts the lab’s perplexity at {length} tokens from {plain} to {now}. It is "
-        "meant to be fine-tuned.",
+        "training, it lifts the perplexity of our lab’s small models at {length} tokens from "
+        "{plain} to {now}. It is meant to be fine-tuned.",
         "Divided by {factor}: perplexity {now} at {length} tokens, {plain} as trained.",
         "It was made for longer texts, so one expects nothing to happen to short ones.",
-        _factor("pi_short", 4.0, 16.0), 1.0, pi_short,
+        _factor("pi_short", 4.0, 16.0), 1.0, claim_evidence.pi_short,
         (_arxiv("Chen et al. 2023, Position Interpolation", "2306.15595"),),
         ("lab?model=rope-10000&rope_type=linear&factor=4", "interpolation in the lab"),
     ),
@@ -1265,95 +544,103 @@ CLAIMS: tuple[Claim, ...] = (
         "true",
         "At {seq_len} tokens, the trained length, it slows {moved} pairs. Only beyond it does the "
         "base grow with the text.",
-        "At {seq_len} tokens {moved} pairs are slowed, the slowest {slowest} times.",
+        "At {seq_len} tokens {moved} pairs are slowed, the slowest {slowest} ×.",
         "Other scaling methods change short texts too, and vLLM’s version of this one scales "
         "always.",
         _handle("dynamic_short", "Tokens read", 4096, 256, 16384, 1, "tokens",
                 "Length of the text."),
-        16384, dynamic_short,
+        16384, claim_evidence.dynamic_short,
         (_ROPE_UTILS, ("vLLM, issue 41236", "https://github.com/vllm-project/vllm/issues/41236")),
-        ("scaling?part=cache&growing=dynamic", "dynamic NTK while a text grows"),
+        ("scaling?part=cache&growing=dynamic", "dynamic NTK while a text grows"), seems=False,
     ),
     Claim(
         "yarn_ntk", "scaling",
-        "Without fine-tuning, YaRN loses less than NTK-aware scaling by the same factor.",
-        "depends",
-        "On the length. By {factor} the lab’s models have {yarn} with YaRN and {ntk} with NTK at "
-        "{length} tokens, but {yarn_long} and {ntk_long} at {stretched}. All three seeds agree at "
-        "both.",
-        "At {length} tokens: YaRN {yarn}, NTK {ntk}.",
-        "YaRN’s paper compares at the long end, where YaRN was made to win.",
-        _context("yarn_ntk", 256), 1024, yarn_ntk,
-        (_arxiv("Peng et al. 2023, YaRN, section 4", "2309.00071"),),
-        ("lab?model=rope-10000&rope_type=yarn&factor=4", "both in the lab"),
+        "Without fine-tuning, YaRN has lower perplexity than NTK-aware scaling by the same "
+        "factor, whatever the factor.",
+        "false",
+        "By {factor}, our lab’s small RoPE models have perplexity {yarn} with YaRN and {ntk} "
+        "with NTK at {length} tokens; by {far_factor}, {yarn_far} and {ntk_far} at {far}. Each "
+        "time all three seeds agree. On books, LongRoPE’s authors measured {book_yarn} with YaRN "
+        "and {book_ntk} with dynamic NTK for Llama 2 7B at {book_length}.",
+        "By {factor}, at the {length} tokens that it is for: YaRN {yarn}, NTK {ntk}.",
+        "YaRN’s paper has it ahead at each length of its table 1, for models fine-tuned for a "
+        "factor of 2.",
+        _handle("yarn_ntk", "Factor s", 2.0, 2.0, 16.0, 0.1, "×",
+                "Factor of both methods; the measured one nearest to it is shown.", "log"),
+        8.0, claim_evidence.yarn_ntk,
+        (_arxiv("Peng et al. 2023, YaRN, table 1", "2309.00071"),
+         _arxiv("Ding et al. 2024, LongRoPE, table 1", "2402.13753")),
+        ("lab?model=rope-10000&rope_type=yarn&factor=2", "both in the lab"),
     ),
     Claim(
         "flat_curve", "measuring",
         "A perplexity that stays low on longer and longer texts shows that the model uses them.",
         "false",
-        "A model that sees only the last {window} tokens does it too: {trained} at {window}, "
-        "{now} at {length}. The lab’s ALiBi model, which reads everything, gets {full}: this gap "
-        "is what the far text is worth.",
+        "Our lab’s small model that sees only the last {window} tokens does it too: {trained} at "
+        "{window}, {now} at {length}. The lab’s ALiBi model, which reads everything, gets {full}: "
+        "this gap is what the far text is worth.",
         "At {length} tokens: {now} with a window of {window}, {full} reading everything.",
         "Papers on long context often show just this curve.",
-        _context("flat_curve", 2048, 64, 2048), 256, perplexity_uses,
+        _context("flat_curve", 2048, 64, 2048), 256, claim_evidence.perplexity_uses,
         (_arxiv("Hsieh et al. 2024, RULER", "2404.06654"),
          _arxiv("Fang et al. 2024, on perplexity for long context", "2410.23771")),
         ("lab?model=rope-10000&reading=sliding", "the sliding window in the lab"),
     ),
     Claim(
         "needle", "measuring",
-        "A model that finds a fact late in a long text finds it at the start as well.",
+        "Any model that finds a fact near the end of a long text finds it anywhere in the text.",
         "false",
-        "In {length} tokens, the lab’s {models} RoPE models of {context} get {late} % of the "
-        "letters right near the end and {first} % at the start; guessing gives 5 %.",
+        "In {length} tokens, our lab’s {models} small RoPE models of {context} get {late} % of the "
+        "letters right near the end and {first} % at the start; guessing gives 5 %. Lost in the "
+        "Middle found larger models good at both ends and worse between.",
         "Depth {depth} %: {found} % right; {late} % near the end.",
         "One needle in one place is the demonstration that one sees most.",
         _handle("needle", "Depth", 0, 0, 100, 1, "%", "Where in the text the fact stands."),
-        100, needle_depth,
-        (_arxiv("Liu et al. 2023, Lost in the Middle", "2307.03172"),
-         _arxiv("Hsieh et al. 2024, RULER", "2404.06654")),
+        100, claim_evidence.needle_depth,
+        (_arxiv("Liu et al. 2023, Lost in the Middle, on other models", "2307.03172"),),
         ("needle?model=rope-10000", "needles by depth and length"),
     ),
     Claim(
         "seeds", "measuring",
-        "Trained again from another seed, a RoPE model fails past its length in the same way.",
+        "A RoPE model trained again from another seed always does equally badly past its length.",
         "false",
-        "The lab’s {count} agree within their {context} tokens; at {length} the best has "
-        "perplexity {lowest} and the worst {highest}.",
+        "Our lab’s {count} small ones agree within their {context} tokens; at {length} the best "
+        "has perplexity {lowest} and the worst {highest}.",
         "At {length} tokens: {lowest} to {highest} over {count} seeds.",
         "Within the trained length seeds hardly differ, and few papers train twice.",
-        _context("seeds", 2048), 256, seeds_alike,
-        (_arxiv("McCoy et al. 2019, BERTs of a feather", "1911.02969"),),
+        _context("seeds", 2048), 256, claim_evidence.seeds_alike,
+        (_arxiv("Zhou et al. 2024, on addition: large variance over seeds", "2402.09371"),),
         ("lab?model=rope-10000&seed=1", "another seed in the lab"),
     ),
     Claim(
         "torch_rope", "practice",
-        "PyTorch has a function for RoPE in torch.nn.functional.",
+        f"As of torch {claim_evidence.TORCH}, torch.nn.functional has a function for RoPE.",
         "false",
-        "Up to version {version} it has none, though several have been proposed. Everybody "
-        "writes x cos + rotate_half(x) sin; it misses the rotation by {apart}.",
-        "Position {position}: {value} either way; over all positions they differ by {apart}.",
+        "In torch {version}, {attention} of its names contain “attention”, {embedding} "
+        "“embedding”, and {rope} “rope” or “rotary”. A pull request that adds rotary_embedding "
+        "was open in June 2026; until then everybody writes x cos + rotate_half(x) sin.",
+        "Names with “attention”: {attention}; with “rope” or “rotary”: {rope}.",
         "scaled_dot_product_attention is there, and libraries around PyTorch do have one.",
-        _handle("torch_rope", "Position", 50, 0, 100, 1, "tokens", "Where the query stands."),
-        0, torch_rope,
-        (("PyTorch, issue 149534", "https://github.com/pytorch/pytorch/issues/149534"),
+        None, 0, claim_evidence.torch_rope,
+        (("PyTorch, pull request 187286", "https://github.com/pytorch/pytorch/pull/187286"),
+         ("PyTorch, issue 149534", "https://github.com/pytorch/pytorch/issues/149534"),
          ("PyTorch, torch.nn.functional",
           "https://docs.pytorch.org/docs/stable/nn.functional.html")),
         ("scaling?part=take", "code to take along"),
     ),
     Claim(
         "norm_order", "practice",
-        "RMSNorm on queries and keys may stand before RoPE or after it: the scores are the same.",
+        "A model has RMSNorm with a gain on queries and keys. Before RoPE or after it, the scores "
+        "are the same.",
         "depends",
-        "On the norm’s gain. Where both dimensions of a pair share one, orders differ by {equal}, "
+        "On the gain. Where both dimensions of a pair share one, orders differ by {equal}, "
         "which is rounding. With gains that differ freely by {spread}, scores differ by up to "
         "{free}, and depend on where both tokens stand.",
         "Gains apart by {spread}: {free} between the orders; {equal} if pairs share a gain.",
         "A rotation keeps lengths, so the norm without a gain does not care.",
         _handle("norm_order", "Gains apart", 0.5, 0.0, 1.0, 0.01, "",
                 "Standard deviation of the logarithm of the gains."),
-        0.0, norm_order,
+        0.0, claim_evidence.norm_order,
         (("Hugging Face, modeling_qwen3.py (before)", f"{_HF}models/qwen3/modeling_qwen3.py"),
          ("Hugging Face, modeling_hunyuan_v1_dense.py (after)",
           f"{_HF}models/hunyuan_v1_dense/modeling_hunyuan_v1_dense.py")),
@@ -1361,32 +648,35 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         "bfloat16", "practice",
-        "Token positions can be kept in bfloat16 without error.",
+        "The positions of a text are kept in bfloat16. All of them stay exact.",
         "depends",
-        "On how long the text is. Up to {exact} they can; position {position} is held as {held}, "
+        "On how long the text is. Up to {exact} they do; position {position} is held as {held}, "
         "so neighbours share their angles.",
         "Position {position} is held as {held}, {error} off; exact up to {exact}.",
         "Whole numbers look harmless, and short tests never reach 257.",
-        _handle("bfloat16", "Position", 2001, 1, 4096, 1, "tokens", "A position.", "log"),
-        256, bfloat16_positions,
+        _handle("bfloat16", "Position", 2001, 1, 4096, 1, "", "The last position of a text.",
+                "log"),
+        256, claim_evidence.bfloat16_positions,
         (("Hugging Face, pull request 29285",
           "https://github.com/huggingface/transformers/pull/29285"),),
         ("doctor", "Config doctor"),
     ),
     Claim(
         "head_dim", "practice",
-        "To get a model’s head_dim, divide hidden_size by num_attention_heads.",
+        "A config has hidden_size and num_attention_heads. Their quotient is the model’s "
+        "head_dim.",
         "depends",
         "On the model. {model} divides {hidden} among {heads} heads, which gives {divided}; its "
         "head_dim is {head_dim}. So it is with {differ} of {models} models on record.",
         "{model}: {hidden} / {heads} = {divided}, head_dim {head_dim}.",
         "It holds for Llama, and much code fills in the quotient.",
-        _handle("head_dim", "Model", 2, 1, len(HEADS), 1, "", "Number of a released model."),
-        1, head_dims,
+        _handle("head_dim", "Model", 2, 1, len(claim_evidence.HEADS), 1, "",
+                "A released model, by its place in the list."),
+        1, claim_evidence.head_dims,
         (("vllm-project/speculators, pull request 134",
           "https://github.com/vllm-project/speculators/pull/134"),
          ("Hugging Face, configuration_qwen3.py", f"{_HF}models/qwen3/configuration_qwen3.py")),
-        ("models?model=gpt-oss-20b", "released models"),
+        ("models?model=gpt-oss-20b", "released models"), steps=claim_evidence.HEADS,
     ),
 )  # fmt: skip
 """Every claim, in the order of the page. Links count them: new ones stand at the end."""

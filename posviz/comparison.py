@@ -117,8 +117,10 @@ def scores(name: str, x: ArrayLike, tables: Tables, setting: Setting | None = No
 
     Minus infinity where the key is ahead of its query. Everything is divided by ``sqrt(d_model)``
     but a bias, T5's scores too: T5 itself does not divide, its trained weights are smaller instead.
-    Absolute encodings join the words before W_q and W_k. Shaw's table and Transformer-XL's W_R, u
-    and v are random, as before training. xPos's pairs are RoPE's.
+    Absolute encodings join the words before W_q and W_k. Shaw's table is random as its release's
+    before training. Transformer-XL's W_R, u and v are random and of the size of queries and keys,
+    not of the release's start (``--init_std 0.02``), whose terms would hardly be seen. xPos's pairs
+    are RoPE's.
 
     Args:
         name: Of the encoding in the catalog.
@@ -175,7 +177,7 @@ def _shaw_table(d_model: int, seed: int) -> Floats:
 
 
 def _transformer_xl(d_model: int, seed: int) -> tuple[Floats, Floats, Floats]:
-    """W_R, u and v as :func:`transformer_xl.random_head` draws them."""
+    """W_R, u and v as :func:`transformer_xl.random_head` draws them, of variance 1/d, 1 and 1."""
     head = transformer_xl.random_head(d_model, d_model, seed)
     return head.r_weight, head.u[0], head.v[0]
 
@@ -342,9 +344,26 @@ def attention_operations(shape: catalog.Shape, seq_len: int) -> int:
 
 
 def kv_cache_entries(shape: catalog.Shape, seq_len: int, num_kv_heads: int) -> int:
-    """Numbers of the cached keys and values of ``seq_len`` tokens; the same for every encoding."""
+    """Numbers of the cached keys and values of ``seq_len`` tokens, as many under every encoding.
+
+    Transformer-XL as released caches :func:`state_entries` instead.
+    """
     length, num_kv_heads = _sizes(shape, seq_len, num_kv_heads)
     return shape.num_layers * 2 * num_kv_heads * shape.head_dim * length
+
+
+def state_entries(shape: catalog.Shape, seq_len: int) -> int:
+    """Numbers of the hidden states of ``seq_len`` tokens that the layers read, ``d_model`` each.
+
+    Transformer-XL's memory: its keys are computed anew from it. Released code keeps the last
+    layer's states too, which no layer reads.
+
+    Source:
+        Dai et al. 2019, section 3.2; ``mems`` in kimiyoung/transformer-xl,
+        pytorch/mem_transformer.py.
+    """
+    length, _ = _sizes(shape, seq_len, 1)
+    return shape.num_layers * shape.d_model * length
 
 
 def equal_length(shape: catalog.Shape, num_kv_heads: int) -> float:

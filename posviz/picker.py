@@ -1,10 +1,11 @@
 """Which position encoding, or which extension of one: a decision table with its sources.
 
 The rules are data. :data:`RULES` is read from top to bottom and the first row whose conditions all
-hold answers. What the lab measured for and against an answer is computed from
-:mod:`posviz.measured`, so that the table cannot hide it; what others published stands in the rows
-as places in :mod:`posviz.published`. Limits of training tokens are ours, set near what the papers
-spent; they are orders of magnitude.
+hold answers. What the lab measured for and against an answer is computed
+(:mod:`posviz.picker_evidence`), so that the table cannot hide it; what others published stands in
+the rows as places in :mod:`posviz.published`, with what it cost. Limits of training tokens are
+ours, set near what the papers spent; they are orders of magnitude. What an answer sets stands in
+:mod:`posviz.picker_settings`.
 """
 
 from __future__ import annotations
@@ -12,18 +13,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from posviz import alibi, catalog, extrapolation, haystacks, measured, params, presets, published
+from posviz import params, presets, published
 from posviz.catalog import Source
-from posviz.export import Setting
-from posviz.measured import TRAINED_LENGTH
-from posviz.rope import RoPE
-from posviz.rope_scaling import RopeScaling, scaling
+from posviz.rope_scaling import RopeScaling
 
 # ------------------------------------------------------------------------------------- questions
 
@@ -49,17 +42,37 @@ HEADROOM = 16.0
 
 @dataclass(frozen=True)
 class File:
-    """An extension that a model's configuration already has, and was trained with.
+    """An extension that a model's configuration already has, or that its makers offer.
 
     Attributes:
         rope_type: Its method.
         factor: Its scale factor.
         max_position_embeddings: Context it was made for, tokens.
+        original: Context from which the factor counts, tokens; 0 for the trained one.
+        scaling: The method with all its numbers; None if only the factor is known.
     """
 
     rope_type: str
     factor: float
     max_position_embeddings: int
+    original: int = 0
+    scaling: RopeScaling | None = None
+
+
+@dataclass(frozen=True)
+class Window:
+    """How far back layers look whose every rotation stays within training.
+
+    Attributes:
+        size: Tokens that such a layer looks back.
+        reach: Tokens back that can reach the output through all layers; None if some layers see
+            everything, or the number of layers is not on record.
+        is_global: Whether other layers see everything, and know no positions.
+    """
+
+    size: int
+    reach: int | None = None
+    is_global: bool = False
 
 
 @dataclass(frozen=True)
@@ -76,8 +89,10 @@ class Case:
         engine: One of :data:`ENGINES`.
         needs: Any of :data:`NEEDS`.
         file: The extension that the model already has.
-        is_windowed: Whether each layer that knows positions looks back over a window within the
-            trained context.
+        option: The extension that its makers offer for longer texts.
+        window: Given if each layer that knows positions looks back over a window within the trained
+            context.
+        holds: Tokens up to which a published table reads this very model as it is; 0 for none.
     """
 
     start: str
@@ -88,7 +103,9 @@ class Case:
     engine: str = "every"
     needs: tuple[str, ...] = ()
     file: File | None = None
-    is_windowed: bool = False
+    option: File | None = None
+    window: Window | None = None
+    holds: int = 0
 
     def __post_init__(self) -> None:
         params.one_of("start", self.start, STARTS)
@@ -108,12 +125,23 @@ class Case:
         """How the target lies to what the model reads already: one of :data:`STATES`."""
         if self.target <= self.trained:
             return "within"
-        if self.is_windowed:
-            return "windowed"
+        in_file = self.file is not None and self.target <= self.file.max_position_embeddings
+        if self.window is not None:
+            if self.window.is_global:
+                return "in file" if in_file else "global"
+            return "past windows" if self.target > (self.window.reach or math.inf) else "windowed"
         if self.file is not None:
-            inside = self.target <= self.file.max_position_embeddings
-            return "in file" if inside else f"past {self.file.rope_type}"
+            return "in file" if in_file else f"past {self.file.rope_type}"
+        if self.target <= self.holds:
+            return "held"
+        if self.option is not None and self.target <= self.option.max_position_embeddings:
+            return "option"
         return "past"
+
+    @property
+    def origin(self) -> int:
+        """Tokens from which a factor counts: the trained context, or what its makers name."""
+        return (self.option.original if self.option is not None else 0) or self.trained
 
     @property
     def multiple(self) -> float:
@@ -124,10 +152,10 @@ class Case:
     def factor(self) -> float:
         """Scale factor from the original context, rounded up to hundredths.
 
-        The target's multiple; with a file its own factor times how much further than its context
-        the target is.
+        The target over the context from which factors count; with a file its own factor times how
+        much further than its context the target is.
         """
-        exact = self.multiple
+        exact = self.target / self.origin
         if self.file is not None:
             exact = self.file.factor * self.target / self.file.max_position_embeddings
         return max(math.ceil(round(exact * 100, 6)) / 100, 1.0)
@@ -135,7 +163,13 @@ class Case:
 
 EXTENDED = ("yarn", "llama3", "longrope")
 """Methods whose presence in a file means that the model was trained further with them."""
-STATES = ("within", "windowed", "in file", "past", *(f"past {name}" for name in EXTENDED))
+STATES = ("within", "windowed", "past windows", "global", "in file", "held", "option", "past",
+          *(f"past {name}" for name in EXTENDED))  # fmt: skip
+_FURTHER = ("past", "option")  # plain RoPE beyond its training
+
+READS_ON = {"CodeLlama-7b-hf": 131_072, "CodeLlama-34b-hf": 100_000}
+"""Tokens up to which released models were read as they are: the 7B in table 2 of the YaRN paper,
+all sizes up to 100,000 tokens in the Code Llama paper."""
 
 
 def case_of(name: str, target: int, tokens: float = 0.0, engine: str = "every",
@@ -153,12 +187,33 @@ def case_of(name: str, target: int, tokens: float = 0.0, engine: str = "every",
     model = presets.get(name)
     own = trained or presets.trained_context(name) or model.original_max_position_embeddings
     start = {"rope": "rope", "alibi": "alibi", "learned": "learned"}[model.positional_encoding]
-    most = presets.record(name).get("max_position_embeddings", own)
+    record, rotary = presets.record(name), presets.main_rotary(name)
+    most = record.get("longest_training_context", record.get("max_position_embeddings", own))
     file = None
-    if model.rope_type in EXTENDED and most > own:
-        file = File(model.rope_type, float(model.factor or most / own), most)
-    windowed = start == "rope" and presets.reach(name, max(2 * own, target)) <= own
-    return Case(start, own, target, tokens, "text", engine, needs, file, windowed)
+    if rotary is not None and model.rope_type in EXTENDED and most > own:
+        file = File(model.rope_type, float(model.factor or most / own), most, own, rotary.scaling)
+    return Case(start, own, target, tokens, "text", engine, needs, file, _option(name),
+                _window(name, own, target), READS_ON.get(name, 0))  # fmt: skip
+
+
+def _option(name: str) -> File | None:
+    """The extension for longer texts that a model's makers name beside its file."""
+    told = presets.record(name).get("long_context_option")
+    if told is None:
+        return None
+    original = told["original_max_position_embeddings"]
+    most = round(told["factor"] * original)
+    return File(told["rope_type"], float(told["factor"]), most, original)
+
+
+def _window(name: str, own: int, target: int) -> Window | None:
+    """The windows of a model whose every turning layer has one; None for any other."""
+    size = presets.reach(name, max(2 * own, target))
+    if presets.record(name)["positional_encoding"] != "rope" or size > own:
+        return None
+    is_global = any(one.layer_type == "full_attention" for one in presets.layers(name))
+    depth = presets.record(name).get("num_hidden_layers")
+    return Window(size, None if is_global or depth is None else size * depth, is_global)
 
 
 def models() -> tuple[str, ...]:
@@ -266,6 +321,7 @@ class Fact:
         series: Labels of the lines that are compared, the recommended one first.
         text: What was read, where a paper has several texts.
         broke: Whether the recommended line broke there, however the others did.
+        trained: Trained context from which multiples count, if it is not the table's.
     """
 
     table: str
@@ -273,6 +329,7 @@ class Fact:
     series: tuple[str, ...]
     text: str = ""
     broke: bool = False
+    trained: int | None = None
 
     @property
     def is_against(self) -> bool:
@@ -297,7 +354,13 @@ class Fact:
         """The length over the trained context of the first line."""
         table = published.table(self.table)
         own = next(one for one in table.series if one.label == self.series[0])
-        return self.length / (own.trained_context or self.length)
+        return self.length / (self.trained or own.trained_context or self.length)
+
+    @property
+    def is_least_bad(self) -> bool:
+        """Whether every line broke, and the first one least."""
+        first, *rest = (value for value, _ in self.cells())
+        return self.broke and all(value > first for value in rest)
 
 
 @dataclass(frozen=True)
@@ -305,21 +368,20 @@ class Training:
     """What a source spent on training further.
 
     Attributes:
-        steps: Updates.
-        sequences: Texts of each update.
-        length: Tokens of each text.
+        tokens: Tokens in all.
         source: Where it says so.
+        up_to: Trained contexts that were reached with it.
+        parts: Updates, texts of each, and tokens of a text, stage by stage; empty if not told.
     """
 
-    steps: int
-    sequences: int
-    length: int
+    tokens: float
     source: Source
+    up_to: float = math.inf
+    parts: tuple[tuple[int, int, int], ...] = ()
 
-    @property
-    def tokens(self) -> int:
-        """Tokens in all."""
-        return self.steps * self.sequences * self.length
+
+def _spent(source: Source, *parts: tuple[int, int, int], up_to: float = math.inf) -> Training:
+    return Training(float(sum(map(math.prod, parts))), source, up_to, parts)
 
 
 @dataclass(frozen=True)
@@ -332,12 +394,13 @@ class Rule:
         outcome: What it recommends, of :data:`OUTCOMES`.
         runner_up: What comes next; empty if nothing does.
         sure: ``published`` where a table reaches so far; ``measured`` where the lab does;
-            ``weak`` where evidence ends or disagrees; ``plain`` where nothing is at stake.
+            ``makers`` where those who released the model say so; ``weak`` where evidence ends or
+            disagrees; ``plain`` where it follows from how it works.
         why: One sentence.
         but: What to know before doing it, one sentence; empty if nothing.
         facts: Published numbers for and against it.
         sources: Where the rest can be checked.
-        training: What its source spent, if it is trained further.
+        training: What its sources spent, if it is trained further, the shortest reach first.
     """
 
     name: str
@@ -349,7 +412,11 @@ class Rule:
     but: str = ""
     facts: tuple[Fact, ...] = ()
     sources: tuple[Source, ...] = ()
-    training: Training | None = None
+    training: tuple[Training, ...] = ()
+
+    def budget(self, multiple: float) -> Training | None:
+        """What was spent in print on reaching so many trained contexts; None if nobody says."""
+        return next((one for one in self.training if multiple <= one.up_to), None)
 
 
 def _paper(title: str, number: str) -> Source:
@@ -367,6 +434,13 @@ LONG_LLAMA2 = _paper("Xiong et al. 2023 (Llama 2 Long)", "2309.16039")
 LLAMA31 = Source(
     "Llama 3.1’s config.json", "https://huggingface.co/meta-llama/Llama-3.1-8B-Instruct"
 )
+QWEN = Source("Qwen’s documentation, long texts",
+              "https://qwen.readthedocs.io/en/latest/deployment/vllm.html")  # fmt: skip
+SMOLLM3 = Source("SmolLM3’s announcement", "https://huggingface.co/blog/smollm3")
+LLAMA4 = Source(
+    "Meta’s announcement of Llama 4", "https://ai.meta.com/blog/llama-4-multimodal-intelligence/"
+)
+MISTRAL = _paper("Jiang et al. 2023 (Mistral 7B)", "2310.06825")
 VIT = _paper("Dosovitskiy et al. 2020 (ViT)", "2010.11929")
 QWEN2_VL = _paper("Wang et al. 2024 (Qwen2-VL)", "2409.12191")
 WHISPER = _paper("Radford et al. 2022 (Whisper)", "2212.04356")
@@ -379,16 +453,36 @@ GPT2 = Source(
     "openai/gpt-2, src/model.py", "https://github.com/openai/gpt-2/blob/HEAD/src/model.py"
 )
 
+REMARKS: Mapping[str, tuple[str, Source]] = {
+    "Mistral-7B-v0.1": (
+        "Its file says 32,768 tokens; its makers’ paper counts a context of 8,192, and YaRN’s "
+        "extension of it starts from that.", MISTRAL,
+    ),
+    "Qwen3-8B": (
+        "Its file says 40,960 tokens; its makers count 32,768 of training, and their factor starts "
+        "from that.", QWEN,
+    ),
+}  # fmt: skip
+"""What to know about the trained context of a released model."""
+
 _PG19, _PROOF = "longrope-1-pg19", "longrope-1-proof-pile"
 _NO_TRAINING = (
     Fact(_PROOF, 16384, ("YaRN", "dynamic NTK", "PI"), "Proof-pile"),
     Fact(_PG19, 16384, ("YaRN", "dynamic NTK", "PI"), "PG-19"),
     Fact(_PROOF, 16384, ("YaRN", "searched factor for each pair"), "Proof-pile"),
 )
-_YARN_TRAINING = Training(400, 64, 65_536, YARN)
-_PI_TRAINING = Training(1000, 64, 8192, PI)
-_LONGROPE_TRAINING = Training(400, 32, 131_072, LONGROPE)
+# The model for 32 times went on from the one for 16.
+_YARN_TRAINING = (_spent(YARN, (400, 64, 65_536), up_to=16.0),
+                  _spent(YARN, (600, 64, 65_536), up_to=32.0))  # fmt: skip
+# 200 steps come close to 1,000 (table 3), which nobody tried at 16 times.
+_PI_TRAINING = (_spent(PI, (200, 64, 8192), up_to=4.0), _spent(PI, (200, 128, 16_384), up_to=8.0),
+                _spent(PI, (1000, 128, 32_768), up_to=16.0))  # fmt: skip
+_CODE_LLAMA_TRAINING = (Training(2e10, CODE_LLAMA, 32.0),)
+_LLAMA3_TRAINING = (Training(8e11, LLAMA3),)
+_LONGROPE_TRAINING = (_spent(LONGROPE, (400, 32, 131_072)),)
 _UNTIL = "and nothing in reach of this budget is known to hold that far"
+_INSTEAD = ("Search the text and read what was found, summarize in steps, slide a window, or plan "
+            "for more training.")  # fmt: skip
 
 RULES: tuple[Rule, ...] = (
     # ---- nothing to do
@@ -396,15 +490,49 @@ RULES: tuple[Rule, ...] = (
          "keep", "", "plain",
          "The text is no longer than what training showed: no extension can help.",
          "Every scaling that goes by a fixed factor would only cost quality here."),
+    Rule("facts beyond its windows", When(state=("windowed",), needs=("recall",)),
+         "split", "", "plain",
+         "Every layer looks back over a window: a fact before it is never looked at again, "
+         "whatever the encoding.",
+         "Search the text and read what was found, in pieces no longer than the window."),
     Rule("looks back over a window", When(state=("windowed",)),
          "keep", "", "plain",
-         "Every layer that turns looks back over a window or a chunk within the trained context, "
-         "so no new angle is ever met.",
-         "It reads on, but what has left the window is known only through the layers above it."),
+         "Every layer looks back over a window within the trained context, so no new angle is ever "
+         "met.",
+         "What has left the window is known only through the layers above it."),
+    Rule("past what its windows reach", When(state=("past windows",)),
+         "split", "", "plain",
+         "Every layer looks back over a window, and even through all layers nothing from so far "
+         "back reaches the output, whatever the encoding.",
+         "The model runs on, but the beginning of the text no longer counts: cut it, or search it."
+         ),
+    Rule("other layers see everything", When(state=("global",)),
+         "keep", "", "weak",
+         "The layers that turn look back over a window, so they meet no new angle; the others see "
+         "everything and know no positions, so there is nothing to scale.",
+         "Without positions, too, models break past their training; only a test tells how far.",
+         (Fact("kazemnejad-3", 2048, ("no encoding", "ALiBi", "RoPE"), broke=True),),
+         (KAZEMNEJAD, LLAMA4)),
     Rule("its file reaches so far", When(start=("rope",), state=("in file",)),
          "keep", "", "plain",
          "Its own file is already scaled for this length, and it was trained that way: a second "
          "scaling on top would multiply the first."),
+    Rule("a table reads it as it is", When(start=("rope",), state=("held",)),
+         "keep", "yarn", "published",
+         "Read as it was released, it keeps its loss this far: its base was raised for that before "
+         "its long training.",
+         "A Llama 2 fine-tuned with YaRN lost less in the same table.",
+         (Fact("yarn-2", 98_304, ("Code Llama 7B, base 1,000,000",), trained=16_384),
+          Fact("yarn-2", 131_072, ("Code Llama 7B, base 1,000,000", "7B, YaRN, s = 32"),
+               trained=16_384)),
+         (YARN, CODE_LLAMA)),
+    Rule("its makers offer it", When(start=("rope",), state=("option",), engine=("every",),
+                                     without=("short",)),
+         "yarn", "dynamic", "makers",
+         "Those who released it name this setting for longer texts, and the context from which its "
+         "factor counts.",
+         "They advise to set it for long texts only, with a factor no larger than those need.",
+         (), (QWEN, SMOLLM3)),
     # ---- from scratch
     Rule("fixed picture", When(start=("scratch",), modality=("image",), up_to=1.0),
          "learned", "rope", "published",
@@ -414,7 +542,7 @@ RULES: tuple[Rule, ...] = (
     Rule("pictures that grow", When(start=("scratch",), modality=("image",)),
          "rope", "learned", "weak",
          "With pictures of any size, rotate some pairs by the row and some by the column "
-         "(M-RoPE), as Qwen2-VL does.", "The lab reads text only and cannot speak for pictures.",
+         "(M-RoPE), as Qwen2-VL does.", "No table on record compares it with others.",
          sources=(QWEN2_VL,)),
     Rule("fixed recording", When(start=("scratch",), modality=("audio",), up_to=1.0),
          "sinusoidal", "learned", "published",
@@ -428,7 +556,7 @@ RULES: tuple[Rule, ...] = (
     Rule("recordings in a fused kernel", When(start=("scratch",), modality=("audio",)),
          "rope", "transformer_xl", "weak",
          "Relative scores without a bias, so that any fused kernel runs it.",
-         "The lab reads text only and cannot speak for sound.",
+         "No table on record compares it with others.",
          sources=(_paper("Su et al. 2021 (RoPE)", "2104.09864"),)),
     Rule("train as long as you read", When(start=("scratch",), up_to=1.0),
          "rope", "alibi", "published",
@@ -443,14 +571,16 @@ RULES: tuple[Rule, ...] = (
          "way, and nothing has to be scaled when serving.",
          "YaRN needs fewer tokens for the same, should the budget shrink.",
          (Fact("yarn-2", 131_072, ("Code Llama 7B, base 1,000,000", "7B, YaRN, s = 32")),),
-         (CODE_LLAMA, LONG_LLAMA2)),
+         (CODE_LLAMA, LONG_LLAMA2), _CODE_LLAMA_TRAINING),
     Rule("finds facts far back", When(start=("scratch",), up_to=4.0, needs=("recall",),
                                       without=("fused",)),
          "t5", "alibi", "measured",
          "Read past training as it is, T5’s bias found more in the lab than any other, and lost "
-         "little in print.", "The lab’s table began as ALiBi’s; and the bias is a matrix.",
+         "little in print.",
+         "The lab’s table began as ALiBi’s; its bias is a matrix; and in one published ranking no "
+         "encoding at all came first.",
          (Fact("alibi-2", 1512, ("T5 bias", "ALiBi", "RoPE", "sinusoidal")),
-          Fact("kazemnejad-figure-1", 40, ("T5 bias", "ALiBi", "RoPE"))),
+          Fact("kazemnejad-figure-1", 40, ("T5 bias", "ALiBi", "RoPE", "no encoding"))),
          (PRESS, KAZEMNEJAD)),
     Rule("train short, test long", When(start=("scratch",), up_to=32.0,
                                         without=("recall", "fused")),
@@ -460,11 +590,17 @@ RULES: tuple[Rule, ...] = (
          (Fact("alibi-2", 15_512, ("ALiBi", "RoPE", "sinusoidal")),
           Fact("kazemnejad-3", 2048, ("ALiBi", "RoPE", "no encoding"), broke=True)),
          (PRESS, KAZEMNEJAD)),
-    Rule("RoPE now, scale later", When(start=("scratch",), up_to=4.0, needs=("fused",)),
+    Rule("RoPE now, scale later", When(start=("scratch",), up_to=16.0, engine=("every",)),
          "yarn", "llama3", "weak",
          "Train plain RoPE, which any fused kernel runs, and read longer texts with YaRN.",
-         "Published tables without training disagree about it from text to text.", _NO_TRAINING,
-         (YARN,)),
+         "Published tables without further training disagree about it from text to text, and end "
+         "at four times.", _NO_TRAINING, (YARN,)),
+    Rule("RoPE now, a larger base later", When(start=("scratch",), up_to=4.0),
+         "ntk", "", "measured",
+         "Train plain RoPE, which any fused kernel runs, and read longer texts with a larger "
+         "rope_theta, which any program takes.",
+         "On short texts it cost more than Llama 3’s rule in the lab.",
+         (Fact("rerope", 8192, ("NTK, the repository's own", "Llama 2 13B")),), (YARN,)),
     # ---- trained, without RoPE
     Rule("more rows", When(start=("learned",), up_to=32.0, least=LITTLE),
          "learned", "", "weak",
@@ -507,25 +643,52 @@ RULES: tuple[Rule, ...] = (
     Rule("more of Llama 3’s rule", When(start=("rope",), state=("past llama3",), below=LITTLE,
                                         engine=("every",), up_to=64.0),
          "llama3", "yarn", "weak",
-         "Keep its own rule and raise its factor, counted from the original context: this moves "
+         "Keep its own rule and raise its factor as far as the target is past its file: this moves "
          "the frequencies least from those it was trained with.",
-         "No published table reads a scaled model further without training; measure first."),
+         "No published table starts from a model scaled by Llama 3’s rule; measure first."),
+    Rule("more of Llama 3’s rule, trained", When(start=("rope",), state=("past llama3",),
+                                                 engine=("every",), up_to=64.0, least=LITTLE),
+         "llama3", "yarn", "weak",
+         "Keep its own rule, raise its factor as far as the target is past its file, and train on: "
+         "another method would first have to unlearn this one.",
+         "No published table starts from a model scaled by Llama 3’s rule: YaRN’s start from "
+         "plain RoPE, so they do not speak for it here.",
+         (), (LLAMA3, LLAMA31), _LLAMA3_TRAINING),
     Rule("more YaRN", When(start=("rope",), state=("past yarn",), below=LITTLE,
                            engine=("every",), up_to=64.0),
          "yarn", "llama3", "weak",
-         "Replace its factor by one counted from the original context; do not add a second.",
+         "Replace the factor in its own YaRN by one counted from the original context, and keep "
+         "all its other numbers; do not add a second.",
          "A YaRN model read past its own factor breaks, and with a larger one it is untested.",
          (Fact("longrope-5", 262_144, ("YaRN, s = 32", "LongRoPE, fine-tuned at 128k")),),
          (YARN, LONGROPE)),
+    Rule("more YaRN, trained", When(start=("rope",), state=("past yarn",), engine=("every",),
+                                    up_to=32.0, least=LITTLE),
+         "yarn", "llama3", "published",
+         "Replace the factor in its own YaRN by one counted from the original context, keep all "
+         "its other numbers, and train on: so the paper’s model for 32 times came out of the one "
+         "for 16.",
+         "It costs a little on short texts.",
+         (Fact("yarn-2", 131_072, ("7B, YaRN, s = 32", "Code Llama 7B, base 1,000,000",
+                                   "7B, PI, fine-tuned at 32k")),),
+         (YARN,), _YARN_TRAINING),
+    Rule("more YaRN than any table", When(start=("rope",), state=("past yarn",),
+                                          engine=("every",), up_to=64.0, least=LITTLE),
+         "yarn", "longrope", "weak",
+         "Replace the factor in its own YaRN by one counted from the original context, keep all "
+         "its other numbers, and train on.",
+         "Files with factors up to 64 were released; tables with YaRN end at 32 times.",
+         (Fact("longrope-5", 262_144, ("YaRN, s = 32", "LongRoPE, fine-tuned at 128k")),),
+         (YARN, LONGROPE)),
     # ---- a trained RoPE model, no training
-    Rule("only the base can be set", When(start=("rope",), state=("past",), up_to=4.0,
+    Rule("only the base can be set", When(start=("rope",), state=_FURTHER, up_to=4.0,
                                           engine=("base", "linear"), below=LITTLE),
          "ntk", "", "measured",
          "A larger rope_theta is read by any program and slows the slow pairs most; its factor is "
          "the last pair’s, so it is set above the multiple, until the first slow pair fits.",
          "On short texts it cost more than Llama 3’s rule in the lab.",
          (Fact("rerope", 8192, ("NTK, the repository's own", "Llama 2 13B")),), (YARN,)),
-    Rule("short texts stay as they are", When(start=("rope",), state=("past",), up_to=4.0,
+    Rule("short texts stay as they are", When(start=("rope",), state=_FURTHER, up_to=4.0,
                                               below=LITTLE, needs=("short",), without=("cache",)),
          "dynamic", "yarn", "published",
          "Up to the trained length it is plain RoPE, exactly; only longer texts are scaled.",
@@ -535,7 +698,7 @@ RULES: tuple[Rule, ...] = (
           Fact(_PG19, 16384, ("dynamic NTK", "YaRN", "PI"), "PG-19"),
           Fact(_PROOF, 16384, ("dynamic NTK", "YaRN", "PI"), "Proof-pile")),
          (DYNAMIC, LONGROPE)),
-    Rule("up to twice", When(start=("rope",), state=("past",), up_to=2.0, below=LITTLE,
+    Rule("up to twice", When(start=("rope",), state=_FURTHER, up_to=2.0, below=LITTLE,
                              without=("cache",)),
          "dynamic", "llama3", "published",
          "At twice the length it did best or nearly so on both published texts without training, "
@@ -545,52 +708,54 @@ RULES: tuple[Rule, ...] = (
           Fact(_PROOF, 8192, ("dynamic NTK", "YaRN", "PI"), "Proof-pile"),
           Fact(_PG19, 8192, ("dynamic NTK", "searched factor for each pair"), "PG-19")),
          (DYNAMIC, LONGROPE)),
-    Rule("up to twice, cached", When(start=("rope",), state=("past",), up_to=2.0,
+    Rule("up to twice, cached", When(start=("rope",), state=_FURTHER, up_to=2.0,
                                      engine=("every",), below=LITTLE),
          "llama3", "yarn", "measured",
          "One fixed factor lets prefixes stay cached, and at twice the length the lab’s language "
          "models lost less with it than with YaRN in every seed.",
          "It was released with long training; no published table reads it without.",
          (), (LLAMA31,)),
-    Rule("up to four times", When(start=("rope",), state=("past",), up_to=4.0, below=LITTLE),
+    Rule("up to four times", When(start=("rope",), state=_FURTHER, up_to=4.0, below=LITTLE),
          "yarn", "llama3", "weak",
-         "Untrained, at four times, it had the lowest loss of all on one published text, and beat "
-         "plain RoPE and PI in every seed of the lab; one fixed factor keeps prefixes cached.",
+         "Without further training, at four times, it lost the least of the methods that need no "
+         "search on one published text, and beat plain RoPE and PI in every seed of the lab; one "
+         "fixed factor keeps prefixes cached.",
          "The same paper’s other text says the opposite: try dynamic NTK beside it on yours.",
          _NO_TRAINING, (YARN, LONGROPE)),
-    Rule("a long stretch, untrained", When(start=("rope",), state=("past",), up_to=16.0,
-                                           engine=("every",), below=LITTLE),
+    Rule("a long stretch, not trained", When(start=("rope",), state=_FURTHER, up_to=16.0,
+                                             engine=("every",), below=LITTLE),
          "yarn", "llama3", "weak",
          "With Llama 3’s rule the least bad of what needs no training; expect it to hold for part "
          "of this only.",
          "Published tables on record end at four times; some fine-tuning changes the picture.",
          _NO_TRAINING, (YARN, LONGROPE)),
     # ---- a trained RoPE model, trained further
-    Rule("only the base, trained", When(start=("rope",), up_to=32.0, engine=("base",),
-                                        least=LITTLE),
-         "base", "ntk", "published",
-         "Set a larger rope_theta, so that the first slow pair fits, and fine-tune on long texts, "
-         "as Code Llama did.",
-         "The budget on record is larger, and YaRN reached less loss where it can be served.",
-         (Fact("yarn-2", 131_072, ("Code Llama 7B, base 1,000,000", "7B, YaRN, s = 32")),
-          Fact("yarn-1", 8192, ("NTK, base 20,000", "YaRN, s = 2", "PI, s = 2"))),
-         (CODE_LLAMA,)),
-    Rule("one linear factor", When(start=("rope",), up_to=16.0, engine=("linear",), least=LITTLE),
+    Rule("one linear factor", When(start=("rope",), state=_FURTHER, up_to=16.0,
+                                   engine=("linear",), least=LITTLE),
          "linear", "base", "published",
          "One factor on all positions is what your program reads; fine-tuned, it works, and 200 "
          "steps already mend most.",
-         "Untrained, it did worst of all methods in the lab’s language models.",
+         "Without training, it did worst of all methods in the lab’s language models.",
          (Fact("pi-1", 32_768, ("PI, fine-tuned at 32,768", "LLaMA 7B")),
           Fact("yarn-1", 8192, ("PI, s = 2", "YaRN, s = 2"))), (PI,), _PI_TRAINING),
-    Rule("continued pre-training", When(start=("rope",), up_to=32.0, engine=("every",),
-                                        least=PRETRAINING),
+    Rule("only the base, trained", When(start=("rope",), state=_FURTHER, up_to=32.0,
+                                        engine=("base", "linear"), least=LITTLE),
+         "base", "ntk", "published",
+         "Set a larger rope_theta, so that the first slow pair fits, and fine-tune on long texts, "
+         "as Code Llama did.",
+         "The budget on record is large, and YaRN reached less loss where it can be served.",
+         (Fact("yarn-2", 131_072, ("Code Llama 7B, base 1,000,000", "7B, YaRN, s = 32")),
+          Fact("yarn-1", 8192, ("NTK, base 20,000", "YaRN, s = 2", "PI, s = 2"))),
+         (CODE_LLAMA,), _CODE_LLAMA_TRAINING),
+    Rule("continued pre-training", When(start=("rope",), state=_FURTHER, up_to=32.0,
+                                        engine=("every",), least=PRETRAINING),
          "llama3", "yarn", "weak",
          "With this much training, the rule that Llama 3.1 and 3.2 were released with: fast pairs "
          "kept, slow ones divided, no change to the size of scores.",
          "No one published it beside YaRN after training; most of the work is the training’s.",
-         (), (LLAMA3, LLAMA31)),
-    Rule("YaRN and fine-tuning", When(start=("rope",), up_to=32.0, engine=("every",),
-                                      least=LITTLE),
+         (), (LLAMA3, LLAMA31), _LLAMA3_TRAINING),
+    Rule("YaRN and fine-tuning", When(start=("rope",), state=_FURTHER, up_to=32.0,
+                                      engine=("every",), least=LITTLE),
          "yarn", "linear", "published",
          "Fine-tuned, it read 32 times its context at the lowest loss on record among methods that "
          "need no search; with one fixed factor, cached keys stay valid.",
@@ -600,12 +765,13 @@ RULES: tuple[Rule, ...] = (
           Fact("yarn-1", 8192, ("YaRN, s = 2", "PI, s = 2", "NTK, base 20,000")),
           Fact("longrope-5", 131_072, ("YaRN, s = 32", "LongRoPE, fine-tuned at 128k"))),
          (YARN,), _YARN_TRAINING),
-    Rule("hundreds of times", When(start=("rope",), up_to=512.0, engine=("every",), least=USUAL),
+    Rule("hundreds of times", When(start=("scratch", "rope"), above=32.0, up_to=512.0,
+                                   engine=("every",), least=USUAL),
          "longrope", "yarn", "published",
          "A searched divisor for each pair, fine-tuned in stages, is the one way past 32 times "
          "that is on record here: its paper goes to 512.",
          "Its lists come out of a search on your model; nobody can write them down beforehand.",
-         (Fact("longrope-5", 262_144, ("LongRoPE, fine-tuned at 256k", "YaRN, s = 32",
+         (Fact("longrope-5", 262_144, ("LongRoPE, fine-tuned at 128k", "YaRN, s = 32",
                                        "Code Llama 7B, base 1,000,000")),), (LONGROPE,),
          _LONGROPE_TRAINING),
     # ---- out of reach
@@ -621,9 +787,7 @@ RULES: tuple[Rule, ...] = (
          (Fact("alibi-2", 1012, ("sinusoidal", "ALiBi")),), (PRESS,)),
     Rule("out of reach", When(),
          "split", "", "plain",
-         f"This is too far for what you have, {_UNTIL}.",
-         "Search the text and read what was found, summarize in steps, slide a window, or plan "
-         "for more training."),
+         f"This is too far for what you have, {_UNTIL}.", _INSTEAD),
 )  # fmt: skip
 """The table; the first row that holds answers. The last one always does."""
 
@@ -633,15 +797,58 @@ def rule_for(case: Case) -> Rule:
     return next(rule for rule in RULES if rule.when.holds(case))
 
 
-_ROPE_METHODS = ("yarn", "llama3", "dynamic", "ntk", "base", "linear", "longrope")
-_ELSEWHERE = ("rope", "alibi", "t5", "transformer_xl", "sinusoidal", "learned")
+def sure(case: Case, rule: Rule) -> str:
+    """How far the evidence of a row goes for a case: as the row says, or ``less``.
+
+    ``less`` where what is published took more training than the case can spend.
+    """
+    budget = rule.budget(case.multiple)
+    short = budget is not None and case.tokens < budget.tokens
+    return "less" if rule.sure == "published" and short else rule.sure
+
+
+BUDGETS = tuple(
+    sorted({LITTLE, USUAL, PRETRAINING, *(one.tokens for rule in RULES for one in rule.training)})
+)
+"""Training tokens at which an answer or its evidence changes."""
+
+
+def helped_by(case: Case) -> tuple[float, Rule] | None:
+    """The least of :data:`BUDGETS` with which a case that has no answer has one, and its rule."""
+    for tokens in BUDGETS:
+        if tokens > case.tokens:
+            rule = rule_for(replace(case, tokens=tokens))
+            if rule.outcome != "split":
+                return tokens, rule
+    return None
+
+
+def with_training(case: Case) -> tuple[float, Rule] | None:
+    """The least of :data:`BUDGETS` above a case's own with which evidence is published; its rule.
+
+    None if no budget helps.
+    """
+    for tokens in BUDGETS:
+        if tokens > case.tokens:
+            more = replace(case, tokens=tokens)
+            rule = rule_for(more)
+            if rule.when.least > 0.0 and sure(more, rule) == "published":
+                return tokens, rule
+    return None
+
+
+_AS_IT_IS = (
+    (When(state=("in file", "held")), "the model reads this far as it is"),
+    (When(state=("windowed", "past windows", "global")),
+     "layers with windows meet no new angle: there is nothing to scale"),
+)  # fmt: skip
 
 WHY_NOT: Mapping[str, tuple[tuple[When, str], ...]] = {
     "yarn": (
         (When(start=("scratch",)), "comes later, to extend what was trained"),
         (When(start=STARTS[2:]), "scales rotations, and this model has none"),
         (When(up_to=1.0), "costs a little within training, and nothing is gained there"),
-        (When(state=("windowed", "in file")), "the model reads this far as it is"),
+        *_AS_IT_IS,
         (When(engine=("base", "linear")), "your program cannot be told its ramp"),
         (When(needs=("short",), without=("cache",), below=LITTLE),
          "changes short texts a little, too"),
@@ -652,7 +859,7 @@ WHY_NOT: Mapping[str, tuple[tuple[When, str], ...]] = {
         (When(start=("scratch",)), "comes later, to extend what was trained"),
         (When(start=STARTS[2:]), "scales rotations, and this model has none"),
         (When(up_to=1.0), "leaves short texts nearly alone, but nothing is gained"),
-        (When(state=("windowed", "in file")), "the model reads this far as it is"),
+        *_AS_IT_IS,
         (When(engine=("base", "linear")), "your program cannot be told its rule"),
         (When(above=32.0), "released with factors of 8 to 32"),
         (When(), "released after long training; no published table beside others"),
@@ -661,25 +868,26 @@ WHY_NOT: Mapping[str, tuple[tuple[When, str], ...]] = {
         (When(start=("scratch",)), "comes later, to extend what was trained"),
         (When(start=STARTS[2:]), "scales rotations, and this model has none"),
         (When(up_to=1.0), "is plain RoPE up to the trained length"),
-        (When(state=("windowed", "in file")), "the model reads this far as it is"),
+        *_AS_IT_IS,
         (When(engine=("base", "linear")), "your program keeps one base for all lengths"),
         (When(needs=("cache",)), "keys cached before the base grew no longer fit"),
         (When(above=4.0), "holds for a few times only, in the lab and in print"),
         (When(least=LITTLE), "is made for no training; with some, YaRN reaches further"),
+        (When(above=2.0), "lost less than YaRN on one published text, more on the other"),
         (When(), "pays only if short texts must stay exactly as they are"),
     ),
     "ntk": (
         (When(start=("scratch",)), "comes later, to extend what was trained"),
         (When(start=STARTS[2:]), "scales rotations, and this model has none"),
         (When(up_to=1.0), "nothing is gained within training"),
-        (When(state=("windowed", "in file")), "the model reads this far as it is"),
+        *_AS_IT_IS,
         (When(least=LITTLE), "fine-tuned, its loss stays above YaRN’s and PI’s"),
         (When(), "on short texts it cost more than Llama 3’s rule in the lab"),
     ),
     "base": (
         (When(start=STARTS[2:]), "scales rotations, and this model has none"),
         (When(up_to=1.0, start=("rope",)), "nothing is gained within training"),
-        (When(state=("windowed", "in file")), "the model reads this far as it is"),
+        *_AS_IT_IS,
         (When(below=LITTLE), "the weights must be trained with it"),
         (When(above=32.0), "published up to 32 times only"),
         (When(), "took Code Llama more tokens than YaRN, for a higher loss"),
@@ -688,8 +896,8 @@ WHY_NOT: Mapping[str, tuple[tuple[When, str], ...]] = {
         (When(start=("scratch",)), "comes later, to extend what was trained"),
         (When(start=STARTS[2:]), "scales rotations, and this model has none"),
         (When(up_to=1.0), "slows every pair for nothing"),
-        (When(state=("windowed", "in file")), "the model reads this far as it is"),
-        (When(below=LITTLE), "untrained, it did worst of all in the lab’s language models"),
+        *_AS_IT_IS,
+        (When(below=LITTLE), "without training, it did worst of all in the lab’s language models"),
         (When(above=16.0), "published up to 16 times only"),
         (When(), "as good as YaRN at twice, but breaks sooner past its target"),
     ),
@@ -697,7 +905,7 @@ WHY_NOT: Mapping[str, tuple[tuple[When, str], ...]] = {
         (When(start=("scratch",)), "comes later, to extend what was trained"),
         (When(start=STARTS[2:]), "scales rotations, and this model has none"),
         (When(up_to=1.0), "nothing is gained within training"),
-        (When(state=("windowed", "in file")), "the model reads this far as it is"),
+        *_AS_IT_IS,
         (When(engine=("base", "linear")), "your program cannot be told its lists"),
         (When(above=512.0), "even its paper ends at 512 times"),
         (When(below=USUAL), "needs a search on your model before anything else"),
@@ -705,6 +913,7 @@ WHY_NOT: Mapping[str, tuple[tuple[When, str], ...]] = {
     ),
     "rope": (
         (When(start=STARTS[2:]), "the model is trained: its encoding cannot be exchanged"),
+        *_AS_IT_IS,
         (When(above=1.0), "unscaled, it holds a little past training only"),
         (When(start=("rope",)), "it is RoPE already"),
         (When(), "would serve as well; see the runner-up"),
@@ -747,342 +956,3 @@ def why_not(case: Case, outcome: str) -> str:
     """Why something is not the answer, a message id."""
     params.one_of("outcome", outcome, tuple(WHY_NOT))
     return next(reason for when, reason in WHY_NOT[outcome] if when.holds(case))
-
-
-# -------------------------------------------------------------------------------------- evidence
-
-
-DYNAMIC_FACTOR = 2.0
-"""Factor of dynamic NTK that is recommended: at four times the length it lost less than 1 and 4 in
-every seed of the lab's language models. Its copying models did better with 4."""
-
-
-@dataclass(frozen=True)
-class Orders:
-    """How a method did in a family of the lab's models at a length, untrained.
-
-    Each method is read with its own factor for that length, see :func:`own_factor`.
-
-    Attributes:
-        family: As in :func:`posviz.measured.families`.
-        multiple: Trained contexts that were read.
-        better: Methods that did worse than it in every seed.
-        worse: Methods that did better than it in every seed.
-    """
-
-    family: str
-    multiple: float
-    better: tuple[str, ...]
-    worse: tuple[str, ...]
-
-
-# RoPE and trained context of the lab's families, see posviz/models/recipes.py.
-_LAB = {
-    "names-rope-10000": (RoPE(32, 10_000.0), TRAINED_LENGTH),
-    "names-rope-500": (RoPE(32, 500.0), TRAINED_LENGTH),
-    "copying-rope": (RoPE(16, 10_000.0), 512),
-}
-_NAMES = ("names-rope-500", "names-rope-10000")
-_RIVALS = ("default", "linear", "ntk", "dynamic", "yarn", "llama3")
-_NEAR = 1.5  # ratio up to which a measured factor stands for another one
-_CLOSE = 1.2  # ratio up to which a measured length does
-
-
-def own_factor(method: str, multiple: float, rope: RoPE, trained: int) -> float:
-    """Factor that a method needs to read ``multiple`` trained contexts of a RoPE.
-
-    For NTK, the factor that slows the first pair without a whole turn in training ``multiple``
-    times, at most ``multiple ** 3``: its factor is the last pair's, and earlier ones are slowed
-    less. Dynamic NTK follows the length; its factor is :data:`DYNAMIC_FACTOR`.
-    """
-    if method == "dynamic":
-        return DYNAMIC_FACTOR
-    if method != "ntk" or rope.rotary_dim < 4:
-        return multiple
-    slow = extrapolation.never_completed(rope, trained)
-    first = extrapolation.first_never_completed(rope, trained)
-    if not slow.any() or first == 0:
-        return multiple
-    return float(multiple ** min((rope.rotary_dim - 2) / (2 * first), 3.0))
-
-
-def lab_factor(method: str, multiple: float, family: str) -> float | None:
-    """Factor with which the lab read a family, nearest to the one for a multiple; None if far."""
-    if method == "default":
-        return 1.0
-    used = own_factor(method, max(multiple, 1.0), *_LAB[family])
-    nearest = measured.nearest_factor(used)
-    return nearest if max(used / nearest, nearest / used) <= _NEAR else None
-
-
-def _seeds(family: str, method: str, multiple: float, at: int) -> list[float] | None:
-    """Loss or accuracy of every seed at one measured length; None if it was not measured."""
-    factor = lab_factor(method, multiple, family)
-    if factor is None:
-        return None
-    found = []
-    for model in measured.models(family):
-        if family.startswith("copying"):
-            copied = measured.copying(model, method, factor)
-            values = None if copied is None else copied.accuracy
-        else:
-            curve = measured.curve(model, method, factor)
-            values = None if curve is None else curve.nats
-        if values is None:
-            return None
-        found.append(float(values[at]))
-    return found
-
-
-@lru_cache(maxsize=512)
-def _orders(method: str, multiple: float) -> tuple[Orders, ...]:
-    found = []
-    for family, (_, trained) in _LAB.items():
-        copies = family.startswith("copying")
-        known = measured.COPY_LENGTHS if copies else measured.LENGTHS
-        wanted = multiple * trained
-        length = min(known, key=lambda one: abs(math.log(one / wanted)))
-        at = known.index(length)
-        own = _seeds(family, method, multiple, at)
-        if own is None or max(length / wanted, wanted / length) > _CLOSE:
-            continue
-        sign = -1.0 if copies else 1.0  # accuracy is better when higher
-        better, worse = [], []
-        for rival in _RIVALS:
-            other = None if rival == method else _seeds(family, rival, multiple, at)
-            if other is None:
-                continue
-            gains = [sign * (b - a) for a, b in zip(own, other, strict=True)]
-            if min(gains) > 2e-5:
-                better.append(rival)
-            elif max(gains) < -2e-5:
-                worse.append(rival)
-        found.append(Orders(family, length / trained, tuple(better), tuple(worse)))
-    return tuple(found)
-
-
-def orders(method: str, multiple: float) -> tuple[Orders, ...]:
-    """What the lab's RoPE models say of a method at a length, family by family.
-
-    Empty where nothing near it was measured.
-    """
-    params.one_of("method", method, (*_RIVALS, "longrope"))
-    multiple = params.real("multiple", multiple, 0.0, above=True)
-    if method in ("longrope", "default") or multiple > _CLOSE * HEADROOM:
-        return ()
-    return _orders(method, round(multiple, 2))
-
-
-def held(outcome: str, multiple: float) -> tuple[float, float] | None:
-    """Trained contexts up to which the lab's models held with it, untrained: least and most.
-
-    Over both families of RoPE for a scaling; infinite where it held at all lengths measured. None
-    if it was not measured at a factor near the one for this multiple.
-    """
-    answer = OUTCOMES[params.one_of("outcome", outcome, tuple(OUTCOMES))]
-    if answer.family is not None:
-        reached = measured.reach(answer.family)
-        return None if reached is None else (reached / TRAINED_LENGTH,) * 2
-    if answer.method in (None, "longrope"):
-        return None
-    told = []
-    for family in _NAMES:
-        factor = lab_factor(answer.method, multiple, family)
-        reached = None if factor is None else measured.reach(family, answer.method, factor)
-        if reached is not None:
-            told.append(reached / TRAINED_LENGTH)
-    return (min(told), max(told)) if told else None
-
-
-def found(outcome: str, multiple: float) -> tuple[float, float, float] | None:
-    """Needles that the lab's models find far back with an outcome, untrained.
-
-    Returns:
-        The multiple of training at which they were asked, 4 or 8, whichever is nearest, and the
-        least and the most over all seeds of the share of letters found, depths averaged. None if
-        nothing near was asked.
-    """
-    answer = OUTCOMES[params.one_of("outcome", outcome, tuple(OUTCOMES))]
-    if answer.method == "longrope" or (answer.method is None and answer.family is None):
-        return None
-    asked = min((4.0, 8.0), key=lambda one: abs(math.log(one / max(multiple, 1.0))))
-    if multiple > _NEAR * asked:
-        return None
-    shares = []
-    for family in (answer.family,) if answer.family else _NAMES:
-        method = answer.method or "default"
-        factor = 1.0 if answer.family else lab_factor(method, asked, family)
-        for model in measured.models(family) if factor is not None else ():
-            grid = haystacks.grid(model, method, factor or 1.0)
-            if grid is not None:
-                column = grid.accuracy[grid.lengths.index(int(asked * TRAINED_LENGTH))]
-                shares.append(float(column.mean()))
-    told = [one for one in shares if not math.isnan(one)]
-    return (asked, min(told), max(told)) if told else None
-
-
-def within(outcome: str, multiple: float, family: str) -> tuple[float, float] | None:
-    """Perplexity of the lab's models at their trained context: plain, and scaled untrained.
-
-    Means over the seeds of ``family``. None for what is no scaling, changes nothing there, or was
-    not measured near its factor.
-    """
-    method = OUTCOMES[params.one_of("outcome", outcome, tuple(OUTCOMES))].method
-    if method in (None, "default", "longrope", "dynamic"):
-        return None
-    factor = lab_factor(method, multiple, family)
-    plain = measured.band(family)
-    scaled = None if factor is None else measured.band(family, method, factor)
-    if plain is None or scaled is None:
-        return None
-    at = plain.lengths.index(TRAINED_LENGTH)
-    return math.exp(plain.mean[at]), math.exp(scaled.mean[at])
-
-
-BUDGETS = (LITTLE, USUAL, PRETRAINING)
-
-
-def with_training(case: Case) -> tuple[float, Rule] | None:
-    """The least of :data:`BUDGETS` above a case's own with which evidence is published; its rule.
-
-    None if no budget helps.
-    """
-    for tokens in BUDGETS:
-        if tokens > case.tokens:
-            rule = rule_for(replace(case, tokens=tokens))
-            if rule.sure == "published" and rule.outcome != "split":
-                return tokens, rule
-    return None
-
-
-def share(
-    family: str, method: str = "default", factor: float = 1.0
-) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
-    """:func:`posviz.measured.loss_share` as far as the model can read."""
-    found = measured.loss_share(family, method, factor)
-    if found is None:
-        return None
-    seen = np.isfinite(found[1])
-    return found[0][seen], found[1][seen]
-
-
-def drawn(fact: Fact, label: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """A line of a fact's table, perplexities by multiples of the trained context.
-
-    A bound stands where a value is only bounded; lengths without either are left out.
-    """
-    table = published.table(fact.table)
-    line = next(one for one in table.series if one.label == label)
-    values = np.where(np.isnan(line.values), line.bounds, line.values)
-    seen = np.isfinite(values)
-    told = np.exp(values) if table.quantity == published.LOSS else values
-    return line.multiples[seen], told[seen]
-
-
-def alike(rope: RoPE, trained: int) -> str:
-    """The lab's RoPE family whose share of pairs without a whole turn is nearest to a model's."""
-
-    def share(one: RoPE, length: int) -> float:
-        return float(extrapolation.never_completed(one, length).mean())
-
-    own = share(rope, trained)
-    return min(
-        ("names-rope-500", "names-rope-10000"),
-        key=lambda family: abs(
-            share(RoPE(32, float(family.rpartition("-")[2])), TRAINED_LENGTH) - own
-        ),
-    )
-
-
-# --------------------------------------------------------------------------------- what it needs
-
-RELEASED_BASES = (
-    (4096, 10_000.0, "Llama-2-7b-hf"),
-    (8192, 500_000.0, "Meta-Llama-3-8B"),
-    (32_768, 1_000_000.0, "Qwen2.5-7B-Instruct"),
-    (262_144, 10_000_000.0, "Qwen3-30B-A3B-Instruct-2507"),
-)
-"""Trained context, base, and a released model that was trained so."""
-
-
-def usual_base(length: int) -> tuple[float, str]:
-    """Base of a released model trained on at least ``length`` tokens, and its name.
-
-    The shortest one that suffices; of the longest one on record beyond it.
-    """
-    length = params.whole("length", length, 1)
-    found = next((one for one in RELEASED_BASES if length <= one[0]), RELEASED_BASES[-1])
-    return found[1], found[2]
-
-
-def method_of(case: Case, outcome: str, rope: RoPE) -> RopeScaling | None:
-    """The scaling that an outcome sets, its parameters filled in; None if it sets none here.
-
-    LongRoPE's lists come out of a search, so it has none.
-    """
-    method = OUTCOMES[params.one_of("outcome", outcome, tuple(OUTCOMES))].method
-    if method in (None, "default", "longrope") or case.multiple <= 1.0:
-        return None
-    factor = own_factor(method, case.factor, rope, case.trained)
-    return scaling(
-        method, factor=factor, max_position_embeddings=case.trained,
-        original_max_position_embeddings=case.trained,
-    )  # fmt: skip
-
-
-def setting(case: Case, outcome: str, rope: RoPE, head_dim: int) -> Setting | None:
-    """What is written into a configuration; None if the outcome is no setting of RoPE.
-
-    Raises:
-        InvalidParameterError: If this RoPE cannot have the method (NTK with a single pair).
-    """
-    answer = OUTCOMES[outcome]
-    if answer.method is None or answer.method == "longrope":
-        return None
-    if case.start == "scratch" and outcome in ("rope", "base"):
-        base = usual_base(max(case.target, case.trained))[0]
-        return Setting(RoPE(rope.rotary_dim, base), scaling("default"), head_dim,
-                       max(case.target, case.trained), case.trained)  # fmt: skip
-    method = method_of(case, outcome, rope) or scaling("default")
-    return Setting(rope, method, head_dim, max(case.target, case.trained), case.trained)
-
-
-def other_config(case: Case, outcome: str, num_heads: int) -> dict[str, Any] | None:
-    """Keys of a configuration for an encoding that is not RoPE; None if there are none to write."""
-    length = max(case.target, case.trained)
-    match OUTCOMES[outcome].encoding:
-        case "alibi":
-            return {"alibi": True, "slopes": alibi.slopes(num_heads).tolist()}
-        case "t5":
-            return {"relative_attention_num_buckets": catalog.NUM_BUCKETS,
-                    "relative_attention_max_distance": 128}  # fmt: skip
-        case "learned":
-            return {"position_embedding_type": "absolute", "max_position_embeddings": length}
-        case "sinusoidal":
-            return {"sinusoidal": True, "base": 10_000.0, "max_position_embeddings": length}
-        case "transformer_xl":
-            return {"untie_r": True, "mem_len": length, "clamp_len": case.trained}
-    return None
-
-
-def cache_bytes(
-    seq_len: int, num_layers: int, num_key_value_heads: int, head_dim: int, width: int = 2
-) -> int:
-    """Bytes of the keys and values of one text; no encoding changes them.
-
-    Args:
-        seq_len: Tokens.
-        num_layers: Layers with attention.
-        num_key_value_heads: Heads that are cached in each layer.
-        head_dim: Dimensions of a head.
-        width: Bytes of a number, 2 for float16 and bfloat16.
-    """
-    params.whole("width", width, 1)
-    sizes = {"seq_len": seq_len, "num_layers": num_layers, "head_dim": head_dim,
-             "num_key_value_heads": num_key_value_heads}  # fmt: skip
-    return 2 * width * math.prod(params.whole(name, size, 1) for name, size in sizes.items())
-
-
-def bias_bytes(encoding: str, seq_len: int, num_heads: int, width: int = 2) -> int:
-    """Bytes of an encoding's own part of the scores if it is written out; 0 if it has none."""
-    return params.whole("width", width, 1) * catalog.get(encoding).bias_entries(seq_len, num_heads)

@@ -90,31 +90,43 @@ def last_position(dtype: Dtype) -> int:
     return ((1 << (bits + 1)) - 1 << (exponent - bits)) - 1
 
 
-def spacing(dtype: Dtype, position: int) -> int:
+def spacing(dtype: Dtype, position: int) -> int | None:
     """Tokens from the number that ``dtype`` holds for ``position`` to the next whole one it has.
 
-    1 up to :func:`last_exact_position`, then twice as many from each power of two on.
+    1 up to :func:`last_exact_position`, then twice as many from each power of two on. None at the
+    largest number, 65,504 in float16.
     """
     held = int(_held_position(dtype, position))
-    return 1 << max(held.bit_length() - SIGNIFICANT_BITS[dtype], 0)
+    ahead = 1 << max(held.bit_length() - SIGNIFICANT_BITS[dtype], 0)
+    return ahead if held + ahead <= last_position(dtype) else None
 
 
 def sharing(dtype: Dtype, position: int) -> tuple[int, int]:
     """First and last position that ``dtype`` rounds to the same number as ``position``.
 
-    Ties go to the even number, so it has a position more than its odd neighbours.
+    Ties go to the even number, so it has a position more than its odd neighbours. bfloat16 rounds
+    through float32, which from 2^24 on makes ties of the positions beside them too.
     """
-    held = int(_held_position(dtype, position))
+    first, last = _sharing(dtype, int(_held_position(dtype, position)))
+    return first, min(last, last_position(dtype))
+
+
+def _sharing(dtype: Dtype, held: int) -> tuple[int, int]:
     bits = SIGNIFICANT_BITS[dtype]
     above = 1 << max(held.bit_length() - bits, 0)
     below = 1 << max((held - 1).bit_length() - bits, 0) if held else 1  # less below a power of two
-    is_even = held // above % 2 == 0
-    first, last = held - below // 2, held + above // 2
-    if above > 1 and not is_even:
-        last -= 1
-    if below > 1 and held // below % 2:
-        first += 1
-    return first, min(last, last_position(dtype))
+
+    def tied(at: int) -> tuple[int, int]:
+        return _sharing("float32", at) if dtype == "bfloat16" else (at, at)
+
+    first = last = held
+    if below > 1:
+        start, end = tied(held - below // 2)
+        first = end + 1 if held // below % 2 else start
+    if above > 1:
+        start, end = tied(held + above // 2)
+        last = start - 1 if held // above % 2 else end
+    return first, last
 
 
 def distinct_positions(dtype: Dtype, seq_len: int) -> int:
@@ -162,6 +174,12 @@ def cast_angles(casts: Casts, positions: ArrayLike, inv_freq: ArrayLike) -> Floa
     held = rounded(casts.positions, params.numbers("positions", positions))
     with np.errstate(over="ignore"):
         return rounded(casts.angles, held[..., None] * frequencies)
+
+
+def between_hands(angle: ArrayLike, other: ArrayLike) -> Floats:
+    """Angle between the hands at two angles, from 0 to pi radians: whole turns do not count."""
+    apart = params.numbers("angle", angle) - params.numbers("other", other)
+    return np.asarray(np.abs(apart - 2 * np.pi * np.round(apart / (2 * np.pi))))
 
 
 def cast_cosines(casts: Casts, positions: ArrayLike, inv_freq: ArrayLike) -> Floats:
@@ -292,7 +310,7 @@ def relative_scores(
     Returns:
         ``(n, m)``, not divided by the root of ``head_dim``.
     """
-    stands = arrays.whole_numbers("positions", positions, 0, LONGEST)
+    stands = arrays.whole_numbers("positions", positions, 0)
     behind = arrays.whole_numbers("distances", distances, 0, LONGEST)
     places, index = np.unique(stands[:, None] - behind, return_inverse=True)
     queries, keys = (

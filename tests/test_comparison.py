@@ -172,6 +172,16 @@ def test_a_part_by_distance_is_what_it_is_said_to_be(name: str) -> None:
         assert found[far] == pytest.approx(float(expected), abs=1e-12)
 
 
+def test_transformer_xls_random_weights_are_unit_sized() -> None:
+    """The release's standard deviation of 0.02 would make this term some 250 times smaller."""
+    d = 96
+    heads = [transformer_xl.random_head(d, d, seed) for seed in range(40)]
+    for one, deviation in (("u", 1.0), ("v", 1.0), ("r_weight", 1 / math.sqrt(d))):
+        drawn = np.concatenate([np.ravel(getattr(head, one)) for head in heads])
+        assert drawn.std() == pytest.approx(deviation, rel=0.05)
+    assert 1.0 / math.sqrt(d) / 0.02**2 == pytest.approx(250, rel=0.05)
+
+
 @pytest.mark.parametrize("name", ["t5", "alibi"])
 def test_a_bias_by_distance_is_what_it_adds_to_the_scores(name: str) -> None:
     x = words()
@@ -221,6 +231,13 @@ def test_ten_million_tokens_are_counted_to_the_last() -> None:
 
 def test_llamas_cache_at_its_longest_is_16_gib() -> None:
     assert 2 * comparison.kv_cache_entries(LLAMA, 131_072, 8) == 16 * 2**30
+
+
+def test_hidden_states_are_a_vector_for_each_layer_and_token() -> None:
+    assert comparison.state_entries(TINY, 3) == 6
+    assert comparison.state_entries(LLAMA, 131_072) == 2 * comparison.kv_cache_entries(
+        LLAMA, 131_072, 8
+    )  # 32 heads wide, keys and values 2 * 8
 
 
 def test_the_square_and_the_cache_are_equal_where_it_is_said() -> None:

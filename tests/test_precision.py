@@ -192,6 +192,27 @@ def test_float32_gives_out_after_16_million():
     assert precision.spacing("float32", 2**24) == 2
 
 
+@pytest.mark.parametrize("dtype", ["float64", "float32", "bfloat16", "float16"])
+def test_neighbours_of_a_shared_number_are_outside_it(dtype):
+    top = min(precision.last_position(dtype), 2**31 - 1)
+    beside = {2**power + offset for power in range(1, 32) for offset in range(-3, 4)}
+    drawn = np.random.default_rng(0).integers(0, top, 300, endpoint=True).tolist()
+    for at in sorted(beside | set(drawn) | {16_842_752, 16_842_753, top}):
+        if not 0 <= at <= top:
+            continue
+        first, last = precision.sharing(dtype, at)
+        assert first <= at <= last
+        held = precision.rounded(dtype, at)
+        assert precision.rounded(dtype, [first, last]).tolist() == [held, held], at
+        assert first == 0 or precision.rounded(dtype, first - 1) < held, at
+        assert last == precision.last_position(dtype) or precision.rounded(dtype, last + 1) > held
+
+
+def test_bfloat16_rounds_through_float32_so_that_a_number_takes_one_position_more():
+    """16,842,752 is halfway to the next number and goes to the even one; so does 753."""
+    assert precision.sharing("bfloat16", 2**24) == (16_744_448, 16_842_753)
+
+
 def test_float16_ends_where_numpys_does():
     last = precision.last_position("float16")
     assert last == 65_519
@@ -199,6 +220,9 @@ def test_float16_ends_where_numpys_does():
     with np.errstate(over="ignore"):
         assert np.isinf(np.float16(last + 1))
     assert precision.sharing("float16", last) == (65_488 + 1, last)
+    assert [precision.spacing("float16", at) for at in (65_487, 65_488, 65_489, last)] == [
+        32, 32, None, None,
+    ]  # fmt: skip
     for ask in (precision.spacing, precision.sharing):
         with pytest.raises(InvalidParameterError, match=r"^x must be numbers that float16 can"):
             ask("float16", last + 1)
@@ -207,6 +231,14 @@ def test_float16_ends_where_numpys_does():
         ("bfloat16", 2.0**128 - 2.0**120),
     ):
         assert int(largest) < precision.last_position(dtype) < 2**128
+
+
+@given(st.floats(-1e5, 1e5), st.floats(-1e5, 1e5))
+def test_hands_are_apart_as_their_chord_says(angle, other):
+    chord = abs(np.exp(1j * angle) - np.exp(1j * other))
+    assert precision.between_hands(angle, other) == pytest.approx(
+        2 * math.asin(min(chord / 2, 1.0)), abs=1e-7
+    )
 
 
 @given(positions, st.floats(1e-6, 1.0), dtypes)

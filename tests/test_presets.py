@@ -35,6 +35,30 @@ def test_a_preset_is_what_was_released(name: str) -> None:
     assert model.source
 
 
+LAYERS = {
+    "Llama-2-7b-hf": 32, "Llama-2-70b-hf": 80, "CodeLlama-34b-hf": 48, "Llama-3.1-70B": 80,
+    "Llama-3.2-1B-Instruct": 16, "Llama-4-Scout-17B-16E": 48, "Qwen2.5-7B-Instruct": 28,
+    "Qwen3-8B": 36, "Qwen3-30B-A3B-Instruct-2507": 48, "Mistral-7B-v0.1": 32,
+    "Devstral-2-123B-Instruct": 88, "DeepSeek-V3 / R1 (671B)": 61, "Kimi-K2-Instruct": 61,
+    "gemma-2-9b-it": 42, "gpt-oss-20b": 24, "gpt-oss-120b": 36, "gpt-neox-20b": 44,
+    "Olmo-3.1-32B-Instruct": 64, "EXAONE-4.0-32B": 64, "bloom (176B)": 70, "gpt2": 12,
+    "LLaMA-65B (v1)": None, "mpt-7b": None,  # not seen at a source
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_how_many_layers_a_model_has(name: str) -> None:
+    assert presets.record(name).get("num_hidden_layers") == LAYERS[name]
+
+
+def test_scout_was_trained_on_less_than_its_file_says() -> None:
+    scout = presets.record("Llama-4-Scout-17B-16E")
+    assert (scout["longest_training_context"], scout["max_position_embeddings"]) == (
+        2**18,
+        10 * 2**20,
+    )
+
+
 def test_a_method_brings_its_own_keys() -> None:
     assert presets.get("gpt-oss-20b").method_keys == {
         "beta_fast": 32.0, "beta_slow": 1.0, "truncate": False,
@@ -241,7 +265,12 @@ def test_a_record_that_was_seen_in_a_public_file_links_to_it() -> None:
         links = presets.source_links(name)
         for _, address in links:
             assert address.startswith(
-                ("https://github.com/", "https://arxiv.org/", "https://huggingface.co/")
+                (
+                    "https://github.com/",
+                    "https://arxiv.org/",
+                    "https://huggingface.co/",
+                    "https://ai.meta.com/",
+                )
             )
         if presets.is_verified(name) and name != "Qwen2-VL-7B-Instruct":  # a class in a package
             assert links

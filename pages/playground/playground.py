@@ -24,6 +24,7 @@ def playground() -> None:
     """The page: choices, handles, pictures, words."""
     sheet = page.Sheet(VIEW)
     with st.container(key="pv-ways", horizontal=True):
+        st.html(f'<p class="pv-see">{say("How Transformers know where a token stands.")}</p>')
         for purpose, ways in WAYS.items():
             page.directions((say(purpose), [(at, say(label)) for at, label in ways.items()]))
     with sheet.choices():

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from posviz.claims import Bars
+from posviz.claim_evidence import Bars
 from posviz.ui import page
 from posviz.ui.text import say
 from posviz.views.claims import VIEW, scene
@@ -18,15 +18,20 @@ def claims_page() -> None:
         sheet.show("score")
         sheet.link()
     sheet.show("strip")
-    sheet.handles("claim", *([claim.id] if shown.answer else []))
+    # A handle whose values have names is a row of buttons below the picture.
+    moves = shown.answer and claim.handle and not claim.steps
+    sheet.handles("claim", *([claim.id] if moves else []))
     sheet.show("question")
     if shown.answer:
         left, right = st.columns([5, 6], gap="large")
         with left.container(gap="xsmall"):
             sheet.show("verdict")
         with right.container(gap="xsmall"):
-            bars = isinstance(claim.decided.picture, Bars)
-            sheet.show(f"evidence-{claim.id}", chart=not bars, height=235 if bars else 390)
+            picture = claim.decided.picture
+            if isinstance(picture, Bars):
+                sheet.show(f"evidence-{claim.id}", height=70 + 60 * len(picture.bars))
+            else:
+                sheet.show(f"evidence-{claim.id}", chart=True, height=390)
             sheet.show("look")
     sheet.show("list")
     sheet.anchor()

@@ -23,7 +23,9 @@ def compare() -> None:
             sheet.choice("axis", segmented=True, label_hidden=True, width="content")
         sheet.link()
     if part == "side":
-        sheet.several("encodings", label_hidden=True)
+        with st.container(horizontal=True, vertical_alignment="center", key="pv-compare-chips"):
+            sheet.several("encodings", label_hidden=True)
+            sheet.show("hint")
     if part == "distance":
         sheet.several("lines", label_hidden=True)
     if part == "questions":
@@ -38,11 +40,10 @@ def compare() -> None:
 
 def side(sheet: page.Sheet) -> None:
     """Maps over the query's row."""
-    sheet.show("maps", height=300)
-    sheet.show("scale", height=18)
+    sheet.show("maps", height=340)
     left, right = st.columns([5, 4], gap="medium")
     with left.container(gap="xsmall"):
-        sheet.show("row", chart=True, height=230)
+        sheet.show("row", chart=True, height=215)
     with right.container(gap="xsmall"):
         sheet.show("looks", height=180)
         sheet.show("caption")

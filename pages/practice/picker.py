@@ -7,7 +7,8 @@ import streamlit as st
 from posviz import params
 from posviz.ui import page
 from posviz.ui.text import say
-from posviz.views.picker import VIEW, Scene, config_text, flags_text, snippet_text
+from posviz.views.picker import VIEW, Scene, charts
+from posviz.views.picker_take import texts
 
 KEPT = ("part", "needs", "engine", "training_tokens", "memory", "style")  # when the model changes
 NUMBERS = ("rope_theta", "rotary_dim", "head_dim", "num_heads", "num_key_value_heads",
@@ -69,8 +70,9 @@ def place_answer(sheet: page.Sheet) -> None:
         sheet.show("formula", height=34)
         sheet.show("evidence")
     with right.container(gap="xsmall"):
-        sheet.show("ours", chart=True, height=210)
-        sheet.show("theirs", chart=True, height=210)
+        shown = charts(Scene(**sheet.values))
+        for name in shown:
+            sheet.show(name, chart=True, height=210 if len(shown) < 3 else 160)
         sheet.show("others")
     title = escape(say("The model’s own numbers, for settings and memory"))
     st.html(f'<p class="pv-scaling-label"><b>{title}</b></p>')
@@ -81,37 +83,38 @@ def place_answer(sheet: page.Sheet) -> None:
 
 def place_take(sheet: page.Sheet) -> None:
     """Texts to copy and files to keep; they follow when a handle is let go."""
-    scene = Scene(**sheet.values)
+    given = texts(Scene(**sheet.values))
     sheet.show("picked")
     left, right = st.columns(2, gap="medium")
-    config, note = config_text(scene)
-    flags, refused = flags_text(scene)
-    snippet = snippet_text(scene)
     with left.container(gap="xsmall"):
-        if config:
+        if given.has_styles:
             sheet.choice("style", segmented=True, label_hidden=True, width="content")
-        show_text(say("config.json"), config, note, "json")
-        show_text(say("llama.cpp"), flags, refused, "bash")
-        with st.container(horizontal=True):
-            if config:
-                st.download_button(say("config.json"), config, "config.json", "application/json",
-                                   key="pv-picker:config", on_click="ignore")  # fmt: skip
-            if snippet:
-                st.download_button(say("Python"), snippet, "inv_freq.py", "text/x-python",
-                                   key="pv-picker:python", on_click="ignore")  # fmt: skip
+        show_text(say("Hugging Face config.json"), given.config, "json")
+        for note in given.notes:
+            st.html(f'<p class="pv-scaling-label">{escape(note)}</p>')
+        show_text(say("llama.cpp"), given.flags, "bash", given.why_no_flags)
+        show_text(say("vLLM"), given.vllm, "bash", given.why_no_vllm)
     with right.container(gap="xsmall"):
-        show_text(say("Python, the same inv_freq"), snippet, "", "python")
+        with st.container(horizontal=True):
+            for label, text, file, kind in (
+                (say("Download config.json"), given.config, "config.json", "application/json"),
+                (say("Download Python"), given.snippet, "inv_freq.py", "text/x-python"),
+            ):
+                if text:
+                    st.download_button(label, text, file, kind, key=f"pv-picker:{file}",
+                                       on_click="ignore")  # fmt: skip
+        show_text(say("Python, the same inv_freq"), given.snippet, "python")
         sheet.show("told")
 
 
-def show_text(title: str, text: str, note: str, language: str) -> None:
-    """A text to copy under its title, with what to know about it."""
-    if text or note:
+def show_text(title: str, text: str, language: str, why_not: str = "") -> None:
+    """A text to copy under its title, or why there is none."""
+    if text or why_not:
         st.html(f'<p class="pv-scaling-label"><b>{escape(title)}</b></p>')
     if text:
         st.code(text, language=language, wrap_lines=True, height=None if len(text) < 900 else 420)
-    if note:
-        st.html(f'<p class="pv-scaling-label">{escape(note)}</p>')
+    elif why_not:
+        st.html(f'<p class="pv-scaling-label">{escape(why_not)}</p>')
 
 
 page.open_view(VIEW)

@@ -46,13 +46,15 @@ def pitfalls_page() -> None:
 page.open_view(VIEW)
 pitfalls_page()
 page.below(
-    "pitfalls", "What am I looking at?", "How to test for all of them",
+    "pitfalls", "What am I looking at?", "How to test for all of them", "Shown on other pages",
     links=[
         ("doctor", say("let a config be examined")),
         ("rope?part=pairings", say("both pairings")),
         ("rope?part=partial", say("partial rotary")),
         ("scaling?part=cache", say("what a cache holds")),
-        ("precision", say("positions in 16 bits")),
+        ("precision", say("positions in 16 bits, fast sines")),
+        ("transformer_xl?part=shift&dropped=last", say("what the relative shift leaves behind")),
+        ("sinusoidal", say("sines first, or by turns")),
         ("alibi?num_heads=40&head=33", say("40 heads under ALiBi")),
         ("relative?part=buckets", say("T5’s buckets")),
     ],

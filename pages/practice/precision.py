@@ -66,7 +66,7 @@ precision()
 page.below(
     "precision", "What am I looking at?", "What to do", "Which rounding is which",
     links=[
-        ("pitfalls?pitfall=position_dtype", say("the same mistake on a real model")),
+        ("pitfalls?pitfall=position_dtype", say("the same mistake on a small trained model")),
         ("rope", say("how a pair turns by its position")),
         ("claims", say("true or false: bfloat16 keeps positions exact")),
         ("models", say("bases and lengths of released models")),

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from html import escape
 from typing import Any
 
-from posviz.claims import Bars, Curves, Range
+from posviz.claim_evidence import Bars, Curves, Range
 from posviz.figures import style
 
 Words = Callable[..., str]

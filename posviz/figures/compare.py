@@ -39,12 +39,16 @@ TURN = Formula(
 )  # fmt: skip
 """RoPE's score of q = k = (1, ..., 1) at distance n."""
 
-SCORE = 6.0  # ends of the colours of scores and their differences
-WEIGHT = 0.2  # the same, of weights
-FAINTEST = 1e-6  # weight at the lower end of the axes
-_SCORES = (-12.0, 8.0)  # axis of one query's scores
-_BASES = (-14.0, 12.0)  # axis of scores by distance
-_SHARE = (1e-9, 30.0)  # axis of operations
+WEIGHT = 0.2  # ends of the colours of weights and their differences
+FAINTEST = 1e-6  # weight that lines are drawn down to
+# Ends of colours and axes come in a few sizes, so that they rest while a handle moves.
+_COLOURS = (6.0, 16.0)  # of scores and their differences
+_LOWEST = (-12.0, -20.0, -28.0, -36.0, -48.0)  # of one query's scores
+_HIGHEST = (12.0, 18.0, 26.0)
+_BASES = ((-14.0, 12.0), (-30.0, 12.0))  # of scores by distance
+ROW_WEIGHT, BASE_WEIGHT = 1e-4, 1e-8  # at the lower ends of the axes of weights
+_SHARE = (1e-10, 300.0)  # axis of operations: the smallest and the largest of all sizes are within
+_BYTES = (10**2.5, 1e17)  # axis of memory, likewise
 _DASHES = {
     "none": "2px,2px", "sinusoidal": "7px,3px", "learned": "2px,3px", "shaw": "9px,3px,2px,3px",
     "t5": "5px,2px", "transformer_xl": "12px,3px", "rope": "", "alibi": "4px,4px",
@@ -106,9 +110,9 @@ def legend_dash(name: str) -> str:
 
 def maps(
     shown: Sequence[Map], difference: Map | None, visible: Bools, query: int,
-    *, a: str, b: str, weights: bool, _: Words,
+    *, a: str, b: str, weights: bool, end: float, _: Words,
 ) -> tuple[str, dict[str, Any]]:  # fmt: skip
-    """The maps of a few encodings and the difference of two, markup and rasters.
+    """The maps of a few encodings, the difference of two and the colours; markup and rasters.
 
     Args:
         shown: One map each.
@@ -118,16 +122,16 @@ def maps(
         a: Name of the encoding that is subtracted.
         b: Name of the one that it is subtracted from.
         weights: Whether values are weights, from 0 on, or scores.
+        end: Value of the last colour.
         _: Translates labels.
     """
     parts: list[str] = []
     rasters: dict[str, Any] = {}
     for one in shown:
         palette = heat.sequential() if weights else heat.DIVERGING
-        markup, raster = _map(one, visible, query, -SCORE if not weights else 0.0,
-                              WEIGHT if weights else SCORE, palette, _)  # fmt: skip
+        markup, raster = _map(one, visible, query, 0.0 if weights else -end, end, palette, _)
         chosen = "".join(
-            f'<button type="button" data-set="{side}={one.name}" '
+            f'<button type="button" data-unsaved data-set="{side}={one.name}" '
             f'aria-pressed="{str(one.name == now).lower()}" '
             f'title="{escape(_("{side} of the difference", side=side.upper()))}">'
             f"{side.upper()}</button>"
@@ -140,7 +144,6 @@ def maps(
         )
         rasters |= raster
     if difference is not None:
-        end = WEIGHT if weights else SCORE
         markup, raster = _map(difference, visible, query, -end, end, heat.DIVERGING, _)
         parts.append(
             f'<div class="is-difference"><p class="pv-compare-name"><b>{difference.label}</b></p>'
@@ -148,7 +151,7 @@ def maps(
         )
         rasters |= raster
     return (
-        f'<div class="pv-compare-maps" style="--n:{len(parts)}">{"".join(parts)}</div>',
+        f'<div class="pv-compare-maps">{"".join(parts)}</div>{_bars(difference, weights, end, _)}',
         rasters,
     )
 
@@ -158,33 +161,54 @@ def _map(
 ) -> tuple[str, heat.Rasters]:
     return heat_map(
         one.name, np.where(visible, one.values, 0.0), low=low, high=high, palette=palette,
-        visible=visible, rows=Axis(handle="query", chosen=query, ticks=4),
-        columns=Axis(ticks=4),
+        visible=visible, rows=Axis(_("query"), handle="query", chosen=query, ticks=4),
+        columns=Axis(_("key"), ticks=4),
         said=_("query {row}, key {column}: {value}"),
         alt=f"{one.label}: {style.plain_text(one.note)}",
     )  # fmt: skip
 
 
-def scale(weights: bool, hint: str, _: Words) -> str:
-    """What the colours of the maps mean, and a hint; HTML."""
+def _bars(difference: Map | None, weights: bool, end: float, _: Words) -> str:
+    """What the colours of the maps mean."""
+    told = style.number(end)
     if weights:
-        bars = [
-            heat.scale_bar("0", _("weight {end} or more", end=WEIGHT), heat.sequential()),
-            heat.scale_bar(f"−{WEIGHT}", _("{end}, B − A", end=WEIGHT), middle="0"),
-        ]
+        bars = [heat.scale_bar("0", _("weight {end} or more", end=told), heat.sequential())]
+        if difference:
+            bars.append(heat.scale_bar(f"−{told}", _("{end}, B − A", end=told), middle="0"))
     else:
-        bars = [heat.scale_bar(f"−{SCORE:.0f}", _("score {end}", end=f"{SCORE:.0f}"), middle="0")]
+        bars = [heat.scale_bar(_("score −{end} or less", end=told),
+                               _("{end} or more", end=told), middle="0")]  # fmt: skip
     masked = f"<span>{_('hatched: ahead of the query, masked')}</span>"
-    return f'<div class="pv-compare-bars">{"".join(bars)}{masked}<span>{hint}</span></div>'
+    return f'<div class="pv-compare-bars">{"".join(bars)}{masked}</div>'
 
 
-def row(curves: Sequence[Curve], seq_len: int, *, weights: bool, _: Words) -> dict[str, Any]:
-    """One query's scores or weights over the distance to the key, a Plotly figure."""
-    yaxis: dict[str, Any] = {"title": {"text": _("score")}, "range": list(_SCORES), "dtick": 4}
-    if weights:
-        yaxis = _weight_axis(-4.0, _)
+def colour_end(deepest: float) -> float:
+    """Value of the last colour of scores, where the deepest bias takes off so much."""
+    return next((end for end in _COLOURS if -deepest <= 1.3 * end), _COLOURS[-1])
+
+
+def score_ends(lowest: float, highest: float) -> tuple[float, float]:
+    """Ends of an axis of scores that has room for these two."""
+    return (
+        next((end for end in _LOWEST if end <= lowest), _LOWEST[-1]),
+        next((end for end in _HIGHEST if end >= highest), _HIGHEST[-1]),
+    )
+
+
+def row(
+    curves: Sequence[Curve], seq_len: int, ends: tuple[float, float] | None, *, _: Words
+) -> dict[str, Any]:
+    """One query's scores over the distance to the key, or weights, a Plotly figure.
+
+    Args:
+        curves: Any number.
+        seq_len: Distances that have room.
+        ends: Of the axis of scores; None for weights.
+        _: Translates labels.
+    """
+    yaxis = _score_axis(_("score"), ends, 24) if ends else _weight_axis(ROW_WEIGHT, _)
     return {
-        "data": [_line(one, FAINTEST if weights else -math.inf) for one in curves],
+        "data": [_line(one, -math.inf if ends else FAINTEST) for one in curves],
         "layout": style.layout(
             xaxis={"range": [-0.5, seq_len - 0.5],
                    "title": {"text": _("distance from the query back to the key, tokens")}},
@@ -210,7 +234,7 @@ def looks(
 
 def curves(
     lines: Sequence[Curve], band: tuple[Floats, Floats] | None, x: ArrayLike, place: int,
-    reach: int, *, weights: bool, log_axis: bool, _: Words,
+    reach: int, ends: tuple[float, float] | None, *, log_axis: bool, _: Words,
 ) -> dict[str, Any]:  # fmt: skip
     """Every encoding's own part by distance, a Plotly figure.
 
@@ -220,11 +244,11 @@ def curves(
         x: Distances of the band.
         place: The distance that is read off.
         reach: Distances that have room.
-        weights: Whether values are weights.
+        ends: Of the axis of scores; None for weights.
         log_axis: Whether distance is logarithmic; 0 then stands at 0.5.
         _: Translates labels.
     """
-    least = FAINTEST**2 if weights else -math.inf
+    least = -math.inf if ends else FAINTEST**2
 
     def at(distance: ArrayLike) -> Floats:
         far = np.asarray(distance, np.float64)
@@ -251,21 +275,22 @@ def curves(
             "tickvals": ticks,
             "ticktext": ["0", *(style.tokens(tick) for tick in ticks[1:])],
         }
-    yaxis: dict[str, Any] = {
-        "range": list(_BASES),
-        "dtick": 4,
-        "title": {"text": _("part of the score")},
-    }
-    if weights:
-        yaxis = _weight_axis(-8.0, _)
+    yaxis = _weight_axis(BASE_WEIGHT, _)
+    if ends:
+        yaxis = _score_axis(_("part of the score"), ends, 48)
     return {
         "data": data,
         "layout": style.layout(
             xaxis=xaxis, yaxis=yaxis,
             shapes=[style.upright(0.5 if log_axis and not place else place, "ink", "solid")],
-            margin={"l": 56, "r": 12, "t": 8, "b": 40},
+            margin={"l": 56, "r": 24, "t": 8, "b": 40},  # room for half of the last tick's label
         ),
     }  # fmt: skip
+
+
+def base_ends(lowest: float) -> tuple[float, float]:
+    """Ends of the axis of scores by distance that has room for the lowest."""
+    return next((ends for ends in _BASES if ends[0] <= lowest), _BASES[-1])
 
 
 def values(head: Sequence[str], rows: Sequence[tuple[str, str, str, Sequence[str]]]) -> str:
@@ -362,7 +387,8 @@ def memory(curves: Sequence[Curve], length: int, *, _: Words) -> dict[str, Any]:
     powers = range(3, 18, 3)
     figure = _by_length(curves, length, _("memory"), _)
     figure["layout"]["yaxis"] |= {
-        "type": "log", "range": [3.0, 17.0], "tickvals": [10.0**n for n in powers],
+        "type": "log", "range": [math.log10(end) for end in _BYTES],
+        "tickvals": [10.0**n for n in powers],
         "ticktext": [size(10**n) for n in powers],
     }  # fmt: skip
     for trace, one in zip(figure["data"], curves, strict=True):
@@ -376,10 +402,10 @@ def memory(curves: Sequence[Curve], length: int, *, _: Words) -> dict[str, Any]:
 def work(curves: Sequence[Curve], length: int, *, _: Words) -> dict[str, Any]:
     """Added operations as a share of attention's own by length, a Plotly figure."""
     figure = _by_length(curves, length, _("of attention’s own"), _)
-    ticks = [1e-6, 1e-4, 1e-2, 1.0]
+    ticks = {1e-9: "10⁻⁷ %", 1e-6: "0.0001 %", 1e-3: "0.1 %", 1.0: "100 %"}
     figure["layout"]["yaxis"] |= {
-        "type": "log", "range": [math.log10(end) for end in _SHARE], "tickvals": ticks,
-        "ticktext": ["0.0001 %", "0.01 %", "1 %", "100 %"],
+        "type": "log", "range": [math.log10(end) for end in _SHARE], "tickvals": list(ticks),
+        "ticktext": list(ticks.values()),
     }  # fmt: skip
     for trace in figure["data"]:
         trace["hovertemplate"] = "%{y:.2~%}"
@@ -454,10 +480,17 @@ def _table(head: Sequence[str], body: str, kind: str) -> str:
     )
 
 
+def _score_axis(title: str, ends: tuple[float, float], roomy: float) -> dict[str, Any]:
+    """An axis of scores with a label every 4, every 8 where it is longer than ``roomy``."""
+    step = 4 if ends[1] - ends[0] <= roomy else 8
+    return {"title": {"text": title}, "range": list(ends), "dtick": step}
+
+
 def _weight_axis(low: float, _: Words) -> dict[str, Any]:
     ticks = {0: "1", -1: "0.1", -2: "0.01", -4: "10⁻⁴", -6: "10⁻⁶", -8: "10⁻⁸"}
     return {
-        "type": "log", "range": [low, 0.15], "tickvals": [10.0**power for power in ticks],
+        "type": "log", "range": [math.log10(low), 0.15],
+        "tickvals": [10.0**power for power in ticks],
         "ticktext": list(ticks.values()), "title": {"text": _("weight")},
     }  # fmt: skip
 

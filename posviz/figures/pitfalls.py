@@ -222,8 +222,16 @@ def reports(named: Sequence[str], _: Words) -> str:
     return f'<span class="pv-pitfalls-reports">{_("Reported:")} {links}</span>'
 
 
-def verdict(alike: str, apart: str) -> str:
-    """What is seen at a glance, HTML; either half may be empty."""
+def model(told: str) -> str:
+    """What is told of a trained model, HTML; its room is kept until there is something to tell."""
+    return f'<p class="pv-caption pv-pitfalls-model">{told}</p>'
+
+
+def verdict(alike: str, apart: str, note: str = "", *, hidden: bool = False) -> str:
+    """What is seen at a glance, HTML; each part may be empty, and a hidden note keeps its room."""
     halves = (("is-alike", alike), ("is-apart", apart))
     told = "".join(f'<span class="{kind}">{said}</span>' for kind, said in halves if said)
+    if note:
+        unseen = ' style="visibility:hidden"' if hidden else ""
+        told += f'<span class="is-note"{unseen}>{note}</span>'
     return f'<p class="pv-pitfalls-verdict">{told}</p>'

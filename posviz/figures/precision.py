@@ -175,17 +175,20 @@ def by_pair(curves: Sequence[Curve], pair: int, pairs: int, *, _: Words) -> dict
         [half, *(_floored(one) for one in curves)],
         {"range": [-0.5, max(pairs, 2) - 0.5],
          "title": {"text": _("pair, fast to slow")}},
-        _error_axis(-9.0, 4.0, _("error of the angle, radians")),
+        _error_axis(-9.0, 6.0, _("error of the angle, radians")),
         [(pair, pair, _("pair {pair}", pair=pair), pair > 0.6 * pairs)], "%{y:.2~g}",
     )  # fmt: skip
     # Over its line, at the end where few others are as high.
-    named = style.note(pairs - 0.5, 0.84, half.label, "quiet", leftwards=True)
+    named = style.note(pairs - 0.5, 0.74, half.label, "quiet", leftwards=True)
     figure["layout"]["annotations"].append(named)
     return figure
 
 
-def hands(exact: float, held: float, shade: str, *, alt: str) -> str:
-    """A clock of one pair: the hand where it belongs and where the held angle puts it; SVG."""
+def hands(exact: float, held: tuple[float, str] | None, *, alt: str) -> str:
+    """A clock of one pair: the hand where it belongs and where the held angle puts it; SVG.
+
+    The held angle comes with the name of its colour, or None.
+    """
 
     def hand(angle: float, colour: str, width: float, dash: str = "") -> str:
         # Counted from the right, against the clock, as angles are.
@@ -202,22 +205,28 @@ def hands(exact: float, held: float, shade: str, *, alt: str) -> str:
         f'<svg class="pv-precision-hands" viewBox="-54 -54 108 108" role="img" '
         f'aria-label="{escape(alt)}"><circle r="49" fill="none" stroke="{grid}" stroke-width="1"/>'
         f'<path d="M-49 0H49M0 -49V49" stroke="{style.colour("grid")}" stroke-width="1"/>'
-        f"{hand(exact, 'ink', 2.5)}{hand(held, shade, 3.5, '6 4')}</svg>"
+        f"{hand(exact, 'ink', 2.5)}{hand(*held, 3.5, '6 4') if held else ''}</svg>"
     )
+
+
+def clock(drawn: str, where: str, *told: str) -> str:
+    """The clock beside where it stands and what it shows; HTML."""
+    lines = "".join(f"<p>{one}</p>" for one in (where, *told))
+    return f'<div class="pv-precision-clock">{drawn}<div>{lines}</div></div>'
 
 
 # --------------------------------------------------------------------------------------- invariance
 
 
 def maps(
-    shown: Sequence[tuple[str, str, str, Floats, str]], start: int, position: int, distance: int,
-    *, _: Words,
+    shown: Sequence[tuple[str, str, str, Floats | None, str]],
+    start: int, position: int, distance: int, *, _: Words,
 ) -> tuple[str, heat.Rasters]:  # fmt: skip
     """Scores by position of the query and distance, one map for each way to hold angles.
 
     Args:
         shown: Name, label, colour, scores ``(positions, distances)`` as shares of a perfect match,
-            and text alternative of each.
+            and text alternative of each; or None, and why there are no scores.
         start: Position of the first row.
         position: The chosen one.
         distance: The chosen one.
@@ -226,6 +235,10 @@ def maps(
     parts: list[str] = []
     rasters: dict[str, Any] = {}
     for name, label, shade, scores, alt in shown:
+        named = f'<p class="pv-precision-name"><i style="--c:{style.colour(shade)}"></i>{label}</p>'
+        if scores is None:
+            parts.append(f'<div>{named}<p class="pv-caption">{alt}</p></div>')
+            continue
         rows, columns = scores.shape
         visible = np.arange(start, start + rows)[:, None] >= np.arange(columns)  # the key exists
         markup, raster = heat_map(
@@ -234,10 +247,7 @@ def maps(
             columns=Axis(_("distance to the key"), "distance", chosen=distance, ticks=6),
             said=_("query {row}, distance {column}: {value}"),
         )  # fmt: skip
-        parts.append(
-            f'<div><p class="pv-precision-name"><i style="--c:{style.colour(shade)}"></i>'
-            f"{label}</p>{markup}</div>"
-        )
+        parts.append(f"<div>{named}{markup}</div>")
         rasters |= raster
     scale = heat.scale_bar("−1", _("score 1, a perfect match"), middle="0")
     return f'<div class="pv-precision-maps">{"".join(parts)}</div>{scale}', rasters
@@ -274,14 +284,16 @@ def _positions(end: int, _: Words) -> dict[str, Any]:
 
 
 def _error_axis(low: float, high: float, title: str) -> dict[str, Any]:
-    powers = [n for n in range(-9, 5) if low <= n <= high and n % 2 == 0]
-    told = {0: "1", -2: "0.01", -4: "10⁻⁴", -6: "10⁻⁶", -8: "10⁻⁸", 2: "100", 4: "10,000"}
+    powers = [n for n in range(-9, 7) if low <= n <= high and n % 2 == 0]
+    told = {0: "1", -2: "0.01", -4: "10⁻⁴", -6: "10⁻⁶", -8: "10⁻⁸", 2: "100", 4: "10⁴", 6: "10⁶"}
     return {"type": "log", "range": [low, high], "tickvals": [10.0**n for n in powers],
             "ticktext": [told[n] for n in powers], "title": {"text": title}}  # fmt: skip
 
 
 def _mark(position: int, end: int) -> tuple[float, float, str, bool]:
-    return position, math.log10(position), f"{position:,}", position > end**0.6
+    """The position's mark; at the end of the axis, with an arrow, if it is beyond."""
+    at, beyond = min(position, end), " →" if position > end else ""
+    return at, math.log10(at), f"{position:,}{beyond}", position > end**0.6
 
 
 def _figure(

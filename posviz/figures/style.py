@@ -2,8 +2,8 @@
 
 Figures name colours as CSS variables; the browser fills in the theme's. The set is Okabe and Ito's
 for colour-blind readers, darkened on white and lightened on black to keep a contrast of 3:1 or
-more. One colour per encoding, per scaling method and per thing that a scaling does to a pair,
-everywhere.
+more. One colour per encoding, per scaling method, per thing that a scaling does to a pair and per
+number format, everywhere.
 """
 
 from __future__ import annotations
@@ -54,6 +54,12 @@ COLOURS = {
     "turns1": ("#5b9bc8", "#3d7fab"),
     "turns2": ("#3485bd", "#4b9bd0"),
     "turns3": ("#0b4f7d", "#9bd3f5"),
+    # number formats, and steps to a cosine that one of them can round
+    "float32": ("#1a73d9", "#a3c4ff"),
+    "bfloat16": ("#b34a12", "#e08a3c"),
+    "float16": ("#5b1f78", "#c07af5"),
+    "rounded_inv_freq": ("#3f9a78", "#bfeab0"),
+    "rounded_positions": ("#d77705", "#f0e040"),
     "alarm": ("#b3261e", "#ff8a80"),
 }  # fmt: skip
 

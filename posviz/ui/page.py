@@ -27,6 +27,7 @@ def frame() -> None:
     """Page settings and the style of all pages; once per run, before anything is drawn."""
     st.set_page_config(page_title="posviz", layout="wide", initial_sidebar_state="collapsed")
     st.html(f"<style>{style.css()}{_CSS}</style>")
+    st.html('<a class="pv-home" href="./" target="_self">posviz</a>')
 
 
 def search(view: live.View) -> None:

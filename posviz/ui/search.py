@@ -1,20 +1,21 @@
 """What the app can be asked for, and what is found for some words.
 
 The index is built once, out of the table of pages, the prose, the glossary and the core's own lists
-of encodings, methods, config keys, pitfalls, claims and released models. What is found first: a
-term that is exactly what was typed, then titles of pages, parts, beginnings of terms, and prose.
+of encodings, methods, config keys, pitfalls, claims and released models. What is found first: what
+is called exactly what was typed, then a page that answers such a question, then titles of pages,
+parts, terms and keys that have the words, then what the words name among others, and prose.
 """
 
 from __future__ import annotations
 
-import difflib
 import re
-import unicodedata
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Literal
-from urllib.parse import urlencode
+from operator import itemgetter
+from typing import Literal, NamedTuple
+from urllib.parse import quote, urlencode
 
 from posviz import (
     catalog,
@@ -29,67 +30,26 @@ from posviz import (
 )
 from posviz.ui import site, text
 from posviz.ui.labels import METHODS
+from posviz.ui.search_words import (
+    ENCODING_PARTS,
+    ENCODING_WORDS,
+    KEYS,
+    METHOD_WORDS,
+    PITFALL_WORDS,
+    QUIET,
+    comparable,
+    edits_between,
+    has,
+    in_english,
+    normal,
+    root,
+)
 from posviz.ui.text import say
 
 Kind = Literal[
     "page", "part", "word", "method", "encoding", "key", "term", "pitfall", "claim", "model",
     "prose",
 ]  # fmt: skip
-
-# Other words for what the core calls by one name; beside those that configs use.
-ENCODING_WORDS = {
-    "none": ("NoPE", "no positional encoding"),
-    "sinusoidal": ("absolute sinusoidal", "sin cos"),
-    "learned": ("learned absolute", "position embedding table"),
-    "shaw": ("relative position representations", "relative keys"),
-    "t5": ("relative attention bias", "bucketed bias"),
-    "transformer_xl": ("XL", "TXL"),
-    "rope": ("rotary position embedding", "RoFormer"),
-    "alibi": ("attention with linear biases",),
-    "xpos": ("LeX", "length-extrapolatable"),
-}
-METHOD_WORDS = {
-    "default": ("no scaling", "unscaled"),
-    "linear": ("position interpolation", "linear scaling", "linear"),
-    "ntk": ("NTK-aware", "static NTK", "alpha"),
-    "dynamic": ("dynamic NTK", "dynamic scaling"),
-    "yarn": ("NTK-by-parts", "yet another RoPE extension"),
-    "llama3": ("Llama 3.1", "Llama 3 rule"),
-    "longrope": ("LongRoPE", "su"),
-    "proportional": ("proportional RoPE", "p-RoPE"),
-}
-# Part of a page that is about an encoding, where the page has several.
-ENCODING_PARTS = {"shaw": "shaw", "t5": "buckets"}
-# Config keys that are handles, where each one is, and what it does if the core does not say it.
-KEYS = {
-    "rope_theta": ("rope", ""),
-    "head_dim": ("rope", ""),
-    "partial_rotary_factor": ("rope?part=partial", "Which share of each head turns."),
-    "rotary_pct": ("rope?part=partial", "Which share of each head turns."),
-    "kv_lora_rank": ("rope?part=mla", "Numbers that are cached for each token without RoPE."),
-    "qk_rope_head_dim": ("rope?part=mla", "Dimensions that turn, beside those that do not."),
-    "alibi_bias_max": ("alibi", "Exponent of the flattest slope."),
-    "relative_attention_num_buckets": ("relative?part=buckets", "Rows of T5's table."),
-    "relative_attention_max_distance": (
-        "relative?part=buckets", "Distance from which T5's last bucket serves."),
-    "clamp_len": ("transformer_xl?part=distance", "Distance at which Transformer-XL stops."),
-    "factor": ("scaling", ""),
-    "original_max_position_embeddings": ("scaling", ""),
-    "beta_fast": ("scaling?pinned=yarn", ""),
-    "beta_slow": ("scaling?pinned=yarn", ""),
-    "truncate": ("scaling?pinned=yarn", "Whether the ends of YaRN's ramp are rounded."),
-    "mscale": ("scaling?part=attention&pinned=yarn", "How much YaRN raises the scores."),
-    "mscale_all_dim": (
-        "scaling?part=attention&pinned=yarn", "What YaRN's mscale is divided by."),
-    "attention_factor": ("scaling?part=attention", "What cos and sin are multiplied by."),
-    "low_freq_factor": (
-        "scaling?pinned=llama3", "Pairs with fewer turns are slowed by the whole factor."),
-    "high_freq_factor": ("scaling?pinned=llama3", "Pairs with more turns are kept."),
-    "short_factor": ("scaling?pinned=longrope", "What each pair is divided by in short texts."),
-    "long_factor": ("scaling?pinned=longrope", "What each pair is divided by in long texts."),
-    "mrope_section": ("models?find=mrope", "How many pairs count time, height and width."),
-    "sliding_window": ("models?find=sliding", "How many tokens a layer looks back."),
-}  # fmt: skip
 
 # How many results are shown, and how many of them may be released models.
 MOST, MODELS = 10, 4
@@ -109,9 +69,11 @@ class Entry:
         where: Title of the page that it is on, if it is not the page itself.
         names: What else it is called.
         body: Further words that lead to it.
-        exact: All that it is called, without spaces.
-        named: Words of its names, each after a space.
+        exact: All that it is called, without spaces, as it stands and by the roots of its words.
+        calls: Roots of the words of each thing that it is called.
+        named: Words of its names, as :func:`comparable` has them.
         worded: Words of the rest, likewise.
+        size: How long its names are.
     """
 
     kind: Kind
@@ -122,16 +84,23 @@ class Entry:
     names: tuple[str, ...] = ()
     body: str = ""
     exact: frozenset[str] = field(init=False)
+    calls: frozenset[frozenset[str]] = field(init=False)
     named: str = field(init=False)
     worded: str = field(init=False)
+    size: int = field(init=False)
 
     def __post_init__(self) -> None:
-        own = [normal(name) for name in (self.title, *self.names)]
-        page = [normal(self.where)] if self.kind == "part" else []  # so that "rope cache" is one
-        worded = normal(f"{self.where} {self.says} {self.body}")
-        object.__setattr__(self, "exact", frozenset(name.replace(" ", "") for name in own))
-        object.__setattr__(self, "named", f" {' '.join(own + page)} ")
-        object.__setattr__(self, "worded", f" {worded} ")
+        own = [normal(name).split() for name in (self.title, *self.names)]
+        words = [word for name in own for word in name]
+        roots = [[root(word) for word in name] for name in own]
+        # A part is called by its page's name too, so that "rope cache" is one.
+        page = normal(self.where).split() if self.kind == "part" else []
+        calls = [roots[0], [*roots[0], *map(root, page)]] if page else roots
+        object.__setattr__(self, "exact", frozenset(map("".join, [*own, *roots])))
+        object.__setattr__(self, "calls", frozenset(map(frozenset, calls)))
+        object.__setattr__(self, "named", comparable(" ".join([*words, *page])))
+        object.__setattr__(self, "worded", comparable(f"{self.where} {self.says} {self.body}"))
+        object.__setattr__(self, "size", sum(map(len, words + page)))
 
 
 @dataclass(frozen=True)
@@ -144,6 +113,7 @@ class Found:
         missing: Words that stand nowhere.
         instead: Known words that were looked for in place of the missing ones.
         partly: Whether no entry has all the words.
+        words: Roots of the words that were looked for.
     """
 
     entries: tuple[Entry, ...]
@@ -151,33 +121,37 @@ class Found:
     missing: tuple[str, ...] = ()
     instead: tuple[str, ...] = ()
     partly: bool = False
-
-
-def normal(words: str) -> str:
-    """Words as they are compared: one form of each letter, no case, signs as spaces.
-
-    Scripts that put no spaces between words count by characters.
-    """
-    plain = unicodedata.normalize("NFKC", words).casefold()
-    plain = re.sub(r"([\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff])", r" \1 ", plain)
-    return " ".join(re.findall(r"[^\W_]+", plain))
+    words: tuple[str, ...] = ()
 
 
 @cache  # files of the package and of the prose, read once
 def index() -> tuple[Entry, ...]:
     """Everything that can be found."""
     words = dict(_words())
-    entries = [*_pages(), *dict.fromkeys(words.values()), *_encodings(), *_methods(), *_keys()]
+    titles = {(say(one.title), one.address()) for one in site.pages()}
+    told = dict.fromkeys(words.values())
+    own = [word for word in told if (word.title, word.address) not in titles]
+    entries = [*_pages(words), *own, *_encodings(), *_methods(), *_keys()]
     entries += [*_terms(words), *_pitfalls(), *_claims(), *_models(), *_prose()]
     return tuple(entries)
 
 
-def _pages() -> Iterator[Entry]:
+def _pages(words: dict[str, Entry]) -> Iterator[Entry]:
+    """Pages and their parts; a page that is called like a word of the glossary explains it."""
     for one in site.pages():
-        title = say(one.title)
-        yield Entry("page", title, one.address(), say(one.sees), names=(one.name,))
+        title, says = say(one.title), say(one.sees)
+        names: tuple[str, ...] = (one.name,)
+        word = words.get(normal(title))
+        if word and word.address == one.address():
+            says, names = f"{word.says} {says}", (one.name, *word.names)
+        yield Entry("page", title, one.address(), says, names=names)
         for part, label in one.parts.items():
             yield Entry("part", say(label), one.address(part), "", title, (part,))
+    title = say("Words")
+    first = next(site.pages()).address()
+    yield Entry("part", title, f"{first}#read={quote(title)}",
+                say("What the words mean; folded below every page."),
+                names=(say("glossary"), say("vocabulary"), say("definitions")))  # fmt: skip
 
 
 def _places() -> dict[str, tuple[site.Page, str]]:
@@ -227,7 +201,7 @@ def _methods() -> Iterator[Entry]:
         names += tuple(
             other
             for other, meant in (config_names.OTHER_METHODS | hf_config.ALIASES).items()
-            if meant == rope_type and other != "mrope"
+            if meant == rope_type and other not in ("mrope", "llama")  # those mean more
         )
         address = "scaling?" + urlencode({"pinned": rope_type})
         if rope_type == "proportional":  # of released models alone
@@ -258,7 +232,8 @@ def _pitfalls() -> Iterator[Entry]:
     for one in pitfalls.PITFALLS:
         address = "pitfalls?" + urlencode({"pitfall": one.id})
         slips = "; ".join(say(slip.label) for slip in one.slips)
-        yield Entry("pitfall", say(one.label), address, slips, _title(address), (one.id,))
+        names = (one.id, *map(say, PITFALL_WORDS.get(one.id, ())))
+        yield Entry("pitfall", say(one.label), address, slips, _title(address), names)
 
 
 def _claims() -> Iterator[Entry]:
@@ -285,11 +260,12 @@ def _prose() -> Iterator[Entry]:
     for one in site.pages():
         for title, body in text.sections(one.name):
             part = next((name for name, label in one.parts.items() if label == title), "")
-            yield Entry("prose", title, one.address(part), "", say(one.title), body=plain(body))
+            address = f"{one.address(part)}#read={quote(title)}"
+            yield Entry("prose", title, address, "", say(one.title), body=plain(body))
 
 
 def _title(address: str) -> str:
-    name = address.partition("?")[0]
+    name = re.split("[?#]", address)[0]
     return next(say(one.title) for one in site.pages() if one.name == name)
 
 
@@ -301,76 +277,159 @@ def plain(markdown: str) -> str:
 # ------------------------------------------------------------------------------------- finding
 
 
+@dataclass(frozen=True)
+class _Question:
+    """What was typed, as the entries are asked for it.
+
+    Attributes:
+        wholes: All of it without spaces, as it stands and by roots.
+        bare: The telling roots without spaces; "yarn" of "what is yarn". Empty if a page answers.
+        telling: Roots of the words that tell things apart.
+        called: What is wholly among the roots and is called something, unless more of it is.
+        answered: Addresses of the pages that answer such a question.
+    """
+
+    wholes: tuple[str, ...]
+    bare: str
+    telling: tuple[str, ...]
+    called: frozenset[frozenset[str]]
+    answered: frozenset[str]
+
+
 def find(words: str, most: int = MOST) -> Found:
     """The entries that ``words`` mean, best first.
 
-    An entry needs every word, or the beginning of one, in its names or in what it says; if there is
-    none, those with most of the words are found. A word that stands nowhere is replaced by the
-    nearest one that does.
+    An entry needs every telling word, or the beginning of one, in its names or in what it says; if
+    there is none, those with most of the words are found. Beside them stands what has a whole name
+    among the words. A word that stands nowhere is replaced by the nearest one that does.
     """
-    asked = normal(words).split()
+    asked, missing = in_english(words)
     if not asked:
-        return Found((), 0)
-    near: dict[str, list[str]] = {}
-    if not any("".join(asked) in entry.exact for entry in index()):  # "ropetheta" is known
-        near = {word: _nearest(word) for word in asked if not _stands(word)}
-    missing = tuple(near)
-    instead = tuple(known for word in missing for known in near[word])
-    asked = [each for word in asked for each in near.get(word, [word])]
-    whole = "".join(asked)
-    telling = [word for word in asked if word not in _common()] or asked
-    if not telling:
         return Found((), 0, missing)
-    ranked = []
-    for order, entry in enumerate(index()):
-        hits = sum(_has(entry.named, word) or _has(entry.worded, word) for word in telling)
-        if hits or whole in entry.exact:
-            ranked.append((*_rank(entry, whole, telling, hits), order, entry))
-    best = min((rank[0] for rank in ranked), default=0)
-    ranked.sort(key=lambda rank: rank[:-1])
-    entries = _apart([rank[-1] for rank in ranked if rank[0] == best])
-    return Found(tuple(_shown(entries, most)), len(entries), missing, instead, best > 0)
+    roots, instead = [*map(root, asked)], []
+    wholes = tuple({"".join(asked), "".join(roots)})
+    if not any(_begun(entry, wholes) for entry in index()):  # "ropetheta" is known
+        roots = []
+        for word in asked:
+            if root(word) in _quiet() or _stands(root(word)):
+                roots.append(root(word))
+            elif stem := _stem(word):
+                roots.append(stem)
+            else:
+                missing += (word,)
+                instead += (near := _nearest(word))
+                roots += map(root, near)
+        wholes = ("".join(roots),)
+    telling = tuple(word for word in roots if word not in _quiet())
+    if not roots:
+        return Found((), 0, missing)
+    answered = {page for page, words in _answers().items() if not words.isdisjoint(roots)}
+    bare = "" if answered else "".join(telling)
+    question = _Question(wholes, bare, telling or (*roots,), _called({*roots}), frozenset(answered))
+    ranked = [
+        (rank, order, entry)
+        for order, entry in enumerate(index())
+        if (rank := _rank(entry, question))
+    ]
+    ranked.sort(key=lambda each: (each[0].place, each[0].order, each[1]))
+    lacks = min((rank.lacks for rank, _, _ in ranked if rank.place != ANSWERS), default=0)
+    entries = _apart(
+        [entry for rank, _, entry in ranked if rank.place < LACKING or rank.lacks == lacks]
+    )
+    partly = lacks > 0 and bool(telling)
+    return Found(tuple(_shown(entries, most)), len(entries), missing, (*instead,), partly,
+                 question.telling)  # fmt: skip
+
+
+def _called(roots: set[str]) -> frozenset[frozenset[str]]:
+    """The longest names that are wholly among the words, if they tell something."""
+    names = {
+        name
+        for entry in index()
+        if entry.kind not in SENTENCES
+        for name in entry.calls
+        if name <= roots and not name <= _quiet()
+    }
+    return frozenset(name for name in names if not any(name < other for other in names))
+
+
+def _begun(entry: Entry, wholes: tuple[str, ...]) -> bool:
+    """Whether something that it is called begins so."""
+    return any(name.startswith(wholes) for name in entry.exact)
 
 
 def _stands(word: str) -> bool:
     """Whether anything has the word."""
-    return any(_has(entry.named, word) or _has(entry.worded, word) for entry in index())
-
-
-def _has(told: str, word: str) -> bool:
-    """Whether a word, or one that it begins, is among those told."""
-    return f" {word}" in told
+    return any(has(entry.named, word) or has(entry.worded, word) for entry in index())
 
 
 # Where the beginning of a title or a name stands after what is exactly called so.
 _KINDS: dict[Kind, int] = {
-    "page": 1, "part": 2, "word": 3, "method": 3, "encoding": 3, "key": 3, "term": 3,
-    "pitfall": 3, "claim": 4, "model": 4, "prose": 5,
+    "page": 1, "part": 2, "word": 3, "method": 3, "encoding": 3, "term": 3, "pitfall": 3,
+    "model": 4, "key": 5, "claim": 7, "prose": 8,
 }  # fmt: skip
+SENTENCES = ("claim", "prose")  # kinds of things that are called by one
+EXACT, ANSWERS, NAMED, NAMED_AMONG, WORDED, LACKING = range(6)
 
 
-def _rank(entry: Entry, whole: str, asked: list[str], hits: int) -> tuple[int, int, int, int]:
-    """Words that it lacks; how well it is named so; how far its names go beyond the words."""
+class _Rank(NamedTuple):
+    """What comes before what.
+
+    Attributes:
+        place: How the entry answers to the words.
+        order: The order within that place.
+        lacks: Telling words that it lacks, numbers as half a word; counts where all lack some.
+    """
+
+    place: int
+    order: tuple[float, ...]
+    lacks: float = 0
+
+
+def _rank(entry: Entry, asked: _Question) -> _Rank | None:
+    """Where an entry stands among what is found; None if it is not found."""
     kind = _KINDS[entry.kind]
-    if whole in entry.exact and entry.kind != "prose":
-        return 0, 0, kind, 0
-    lacks = len(asked) - hits
+    if entry.kind != "prose" and not entry.exact.isdisjoint((*asked.wholes, asked.bare)):
+        title = normal(entry.title).split()
+        by_title = {"".join(title), "".join(map(root, title))}.intersection(
+            (*asked.wholes, asked.bare)
+        )
+        return _Rank(EXACT, (entry.exact.isdisjoint(asked.wholes), not by_title, kind))
+    if entry.kind == "page" and entry.address in asked.answered:
+        return _Rank(ANSWERS, ())
+    named = [has(entry.named, word) for word in asked.telling]
+    begun = _begun(entry, asked.wholes)
     # A part that only its page's name leads to comes after what is itself called so.
-    by_page = entry.kind == "part" and all(_has(entry.worded, word) for word in asked)
-    if all(_has(entry.named, word) for word in asked) and not by_page:
-        starts = any(name.startswith(whole) for name in entry.exact)
-        return lacks, kind, 0 if starts else 1, len(entry.named)
-    named = sum(_has(entry.named, word) for word in asked)
-    return lacks, 5 if entry.kind != "model" else 6, len(asked) - named, kind
+    by_page = entry.kind == "part" and all(has(entry.worded, word) for word in asked.telling)
+    is_name = entry.kind not in SENTENCES
+    if is_name and (begun or all(named)) and not by_page:
+        late = 2 if entry.kind == "model" and not begun else 0
+        return _Rank(NAMED, (kind + late, not begun, entry.size))
+    lacking = [
+        word
+        for word, is_named in zip(asked.telling, named, strict=True)
+        if not is_named and not has(entry.worded, word)
+    ]
+    lacks = sum(0.5 if word.isdecimal() else 1 for word in lacking)
+    unnamed = named.count(False)
+    called = asked.called & entry.calls
+    if is_name and called:
+        return _Rank(NAMED_AMONG, (-max(map(len, called)), kind, entry.size), lacks)
+    if not lacking:
+        return _Rank(WORDED, (entry.kind == "model", unnamed, kind))
+    if len(lacking) < len(asked.telling):
+        return _Rank(LACKING, (lacks, unnamed, kind), lacks)
+    return None
 
 
 def _apart(entries: list[Entry]) -> list[Entry]:
-    """Without prose, encodings and terms that lead where a better one leads already."""
+    """Without what only leads where a better one leads already, and explains no more."""
     kept, seen = [], set()
     for entry in entries:
-        if entry.address in seen and entry.kind in ("prose", "encoding", "term"):
+        leads = entry.address.partition("#")[0] if entry.kind == "prose" else entry.address
+        if leads in seen and entry.kind in ("prose", "encoding", "term", "page"):
             continue
-        seen.add(entry.address)
+        seen.add(leads)
         kept.append(entry)
     return kept
 
@@ -384,45 +443,68 @@ def _shown(entries: list[Entry], most: int) -> list[Entry]:
 
 
 @cache
-def _common() -> frozenset[str]:
-    """Words in so many explanations that they tell nothing apart, and that are no terms."""
+def _answers() -> dict[str, frozenset[str]]:
+    """Roots of the words of questions that a page answers, by its address."""
+    return {
+        one.address(): frozenset(root(normal(say(word))) for word in one.answers)
+        for one in site.pages()
+    }
+
+
+@cache
+def _quiet() -> frozenset[str]:
+    """Roots that tell nothing apart: of questions, and of most explanations if they are no term."""
     told = [entry for entry in index() if entry.kind == "prose"]
-    counts: dict[str, int] = {}
-    for entry in told:
-        for word in {*entry.worded.split(), *entry.named.split()}:
-            counts[word] = counts.get(word, 0) + 1
+    counts = Counter(
+        word for entry in told for word in {*map(root, f"{entry.worded}{entry.named}".split())}
+    )
     terms = {
-        word
+        root(word)
         for entry in index()
         if entry.kind not in ("part", "term", "pitfall", "claim", "prose")
         for word in entry.named.split()
     }
-    return frozenset(w for w, n in counts.items() if n > COMMON * len(told) and w not in terms)
+    common = {word for word, n in counts.items() if n > COMMON * len(told) and word not in terms}
+    return frozenset(common.union(map(root, QUIET), *_answers().values()))
 
 
 @cache
-def _known() -> dict[int, tuple[str, ...]]:
-    """Words that things are called by, and of the prose those of some length, by their length."""
+def _known() -> dict[str, tuple[str, ...]]:
+    """Words that things are called by, and of the prose those of some length, by first letter."""
     words: dict[str, None] = {}
     for entry in index():
         words |= dict.fromkeys(entry.named.split())
     for entry in index():
         words |= dict.fromkeys(word for word in entry.worded.split() if len(word) > 6)
-    by_length: dict[int, tuple[str, ...]] = {}
+    by_letter: dict[str, tuple[str, ...]] = {}
     for word in words:
-        by_length[len(word)] = (*by_length.get(len(word), ()), word)
-    return by_length
+        if len(word) > 3 and word.isalpha():
+            by_letter[word[0]] = (*by_letter.get(word[0], ()), word)
+    return by_letter
+
+
+def _stem(word: str) -> str:
+    """What is left of a verb that stands nowhere, if something is called so."""
+    stem = re.sub(r"(ing|ed|er)$", "", word)
+    is_known = 3 < len(stem) < len(word) and any(has(entry.named, stem) for entry in index())
+    return stem if is_known else ""
 
 
 def _nearest(word: str) -> list[str]:
-    """The known word nearest to a mistyped one, if one is near: one or no word."""
-    if len(word) < 4:
+    """The known word that a mistyped one is a slip of: one or no word.
+
+    Nobody mistypes the first letter, and a number is meant. A short word has one slip: two letters
+    changed places, or one within it is wrong; a longer one has two.
+    """
+    if len(word) < 4 or not word.isalpha():
         return []
-    letters, near = set(word), []
-    for length in (len(word), len(word) - 1, len(word) + 1, len(word) - 2, len(word) + 2):
-        near += [
-            known
-            for known in _known().get(length, ())
-            if len(letters & set(known)) >= 0.6 * len(letters)
-        ]
-    return difflib.get_close_matches(word, near, 1, 0.75)
+    slips, letters = 1 if len(word) < 6 else 2, set(word)
+    near = []
+    for known in _known().get(word[0], ()):
+        if abs(len(known) - len(word)) > slips or len(letters ^ {*known}) > 2 * slips:
+            continue
+        if slips == 1 and known[-1] != word[-1] and sorted(known) != sorted(word):
+            continue
+        if (edits := edits_between(word, known)) <= slips:
+            near.append((edits, known))
+    return [min(near, key=itemgetter(0))[1]] if near else []

@@ -21,6 +21,7 @@ class Page:
         parts: Label of each part that its view can show, by the name in a link.
         terms: Words that lead here, and the part that is about each; ``""`` for the page. Words of
             the glossary among them are explained on the way.
+        answers: Words of a question that this page answers, whatever it is about.
     """
 
     name: str
@@ -28,6 +29,7 @@ class Page:
     sees: str
     parts: Mapping[str, str] = field(default_factory=dict)
     terms: Mapping[str, str] = field(default_factory=dict)
+    answers: tuple[str, ...] = ()
 
     def address(self, part: str = "") -> str:
         """Address of the page, or of one of its parts, within the app."""
@@ -65,7 +67,7 @@ GROUPS: tuple[Group, ...] = (
             "order", "Why order matters",
             "Reorder a sentence and see what attention without positions does not notice.",
             terms={
-                "Causal mask": "", "Encoder": "", "permutation equivariant": "",
+                "Causal mask": "", "Encoder": "", "Equivariant": "", "permutation equivariant": "",
                 "permutation invariant": "", "NoPE": "", "bag of words": "",
             },
         ),
@@ -76,7 +78,8 @@ GROUPS: tuple[Group, ...] = (
             "The table of sines and cosines, its waves, and what it says of a distance.",
             parts={"table": "The table", "counter": "A soft counter", "distance": "Distance",
                    "beyond": "Past training"},
-            terms={"sine and cosine": "table", "Attention Is All You Need": "",
+            terms={"sinusoidal position encoding": "", "sine and cosine": "table",
+                   "Attention Is All You Need": "",
                    "binary counter": "counter", "tensor2tensor": "table"},
         ),
         Page(
@@ -91,7 +94,8 @@ GROUPS: tuple[Group, ...] = (
             "relative", "Relative biases: Shaw, T5",
             "Numbers that belong to a distance: Shaw's clipped keys, T5's buckets and heads.",
             parts={"shaw": "Shaw", "buckets": "T5 buckets", "heads": "T5 heads", "cost": "Cost"},
-            terms={"Fused attention": "cost", "relative position bias": "buckets",
+            terms={"Fused attention": "cost", "relative position encoding": "",
+                   "relative position bias": "buckets",
                    "max_relative_position": "shaw", "FlashAttention": "cost"},
         ),
         Page(
@@ -109,6 +113,7 @@ GROUPS: tuple[Group, ...] = (
                    "norm": "QK-norm", "mla": "Decoupled", "partial": "Partial", "cache": "Cache"},
             terms={
                 "RoPE": "", "head_dim": "pair", "KV cache": "cache", "rotary": "",
+                "rotary position encoding": "", "GQA": "mla", "grouped-query attention": "mla",
                 "rotation matrix": "matrix", "half-split": "pairings", "interleaved": "pairings",
                 "rotate_half": "pairings", "long-term decay": "decay", "upper bound": "decay",
                 "QK norm": "norm", "RMSNorm": "norm", "multi-head latent attention": "mla",
@@ -134,14 +139,16 @@ GROUPS: tuple[Group, ...] = (
                 "NTK": "", "Base": "spectrum", "beta_fast": "spectrum", "context extension": "",
                 "RoPE scaling": "", "temperature": "attention", "attention scaling": "attention",
                 "ramp": "spectrum", "vLLM": "take", "llama.cpp": "units", "ExLlama": "units",
-                "snippet": "take", "stale keys": "cache",
+                "snippet": "take", "stale keys": "cache", "long context": "",
+                "extend the context": "", "export": "take",
+                "download": "take", "CSV": "take",
             },
         ),
         Page(
             "models", "Released models",
             "What each released model's file says about positions, and how far its pairs reach.",
             terms={"Context": "", "presets": "", "sliding window": "", "M-RoPE": "",
-                   "layer types": ""},
+                   "layer types": "", "context length": "", "context window": ""},
         ),
         Page(
             "doctor", "Config doctor",
@@ -175,14 +182,15 @@ GROUPS: tuple[Group, ...] = (
         Page(
             "pitfalls", "Pitfalls",
             "What common mistakes with positions do to numbers, and to a real model that reads.",
-            terms={"bugs": "", "mistakes": "", "off by one": "", "left padding": "",
-                   "position_ids": "", "wrong pairing": ""},
+            terms={"bugs": "", "mistakes": ""},
         ),
         Page(
             "precision", "Precision",
             "Which positions 16 bits cannot tell apart, and what that does to angles and scores.",
             parts={"positions": "Positions", "angles": "Angles", "invariance": "Shifting both"},
             terms={"bfloat16": "positions", "float16": "positions", "float32": "positions",
+                   "bf16": "positions", "fp16": "positions", "fp32": "positions",
+                   "half precision": "positions", "mixed precision": "angles",
                    "significand": "positions", "rounding": "angles", "autocast": "angles",
                    "relative invariance": "invariance", "inv_freq": "angles"},
         ),
@@ -197,6 +205,7 @@ GROUPS: tuple[Group, ...] = (
             parts={"answer": "Answer", "take": "Take away", "rules": "The rules"},
             terms={"recommendation": "", "which encoding": "", "decision table": "",
                    "fine-tuning budget": ""},
+            answers=("best", "choose", "pick", "recommend", "recommended", "should"),
         ),
         Page(
             "compare", "Compare",
@@ -204,7 +213,10 @@ GROUPS: tuple[Group, ...] = (
             parts={"side": "Side by side", "distance": "By distance",
                    "questions": "Four questions", "price": "Price", "beyond": "Past training"},
             terms={"comparison": "", "scorecard": "questions", "all encodings": "",
-                   "parameters": "price", "memory of the bias": "price"},
+                   "parameters": "price", "memory of the bias": "price", "FLOPs": "price",
+                   "operations": "price"},
+            answers=("against", "better", "compare", "compared", "difference", "differ", "versus",
+                     "vs"),
         ),
     )),
 )  # fmt: skip

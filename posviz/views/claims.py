@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from html import escape
 
 from posviz import claims, params
-from posviz.claims import CLAIMS, Answers, Bars, Claim, Evidence, Verdict
+from posviz.claim_evidence import Bars, Evidence
+from posviz.claims import CLAIMS, Answers, Claim, Verdict
 from posviz.figures import claims as pictures
 from posviz.figures import style
 from posviz.ui import live
@@ -33,7 +34,9 @@ def parameters(v: live.Values) -> Iterator[params.Parameter]:
     """
     yield CLAIM
     yield ANSWER_CODE
-    yield CLAIMS[int(v["claim"]) - 1].handle
+    handle = CLAIMS[int(v["claim"]) - 1].handle
+    if handle:
+        yield handle
 
 
 @dataclass(frozen=True)
@@ -43,7 +46,7 @@ class Scene:
     Attributes:
         number: Of the claim, from 1.
         answers: To every claim.
-        value: Of the claim's handle.
+        value: Of the claim's handle; 0 without one.
     """
 
     number: int
@@ -64,14 +67,15 @@ class Scene:
         """The piece of a link that gives an answer and puts the handle where it decides."""
         index = self.number - 1
         changed = (*self.answers[:index], answer, *self.answers[index + 1 :])
-        return f"answers={claims.answer_code(changed)}&amp;{self.claim.id}="
+        piece = f"answers={claims.answer_code(changed)}"
+        return f"{piece}&amp;{self.claim.id}=" if self.claim.handle else piece
 
 
 def scene(values: Mapping[str, object]) -> Scene:
     """The scene of these values of the parameters."""
     number = int(str(values["claim"]))
     told, _ = claims.answers(str(values["answers"]))
-    return Scene(number, told, float(str(values[CLAIMS[number - 1].id])))
+    return Scene(number, told, float(str(values.get(CLAIMS[number - 1].id, 0.0))))
 
 
 def draw(**values: object) -> dict[str, live.Picture]:
@@ -151,11 +155,14 @@ def question(shown: Scene) -> str:
         for answer, label in ANSWERS.items()
     )
     size = "is-answered" if shown.answer else "is-asked"
+    rule = say("One exception makes “any” or “always” false. It depends if the sentence leaves "
+               "open what decides it.")  # fmt: skip
+    last = told_right(shown) if shown.answer else f'<p class="pv-claims-rule">{rule}</p>'
     return (
         f'<div class="pv-claims-question {size}"><small>{topic}</small>'
         f"<blockquote>{escape(say(claim.statement))}</blockquote>"
         f'<div role="radiogroup" aria-label="{say("Your answer")}">{buttons}</div>'
-        f"{told_right(shown) if shown.answer else ''}</div>"
+        f"{last}</div>"
     )
 
 
@@ -210,9 +217,9 @@ def verdict(shown: Scene) -> str:
         + f'</dl><p class="pv-claims-next"><button type="button" data-set="claim={following}">'
         f"{say('Next claim')}</button>"
         f'<button type="button" class="is-quiet" data-set="{shown.answering(None)}">'
-        f"{say('Ask it again')}</button>"
-        f'<a href="claims?claim={shown.number}" target="_blank">{say("This claim unanswered")}</a>'
-        "</p></div>"
+        f"{say('Clear my answer')}</button>"
+        f'<a href="claims?claim={shown.number}" target="_blank">'
+        f"{say('Open this claim without any answers')}</a></p></div>"
     )
 
 
@@ -227,34 +234,58 @@ def evidence(shown: Scene) -> dict[str, live.Picture]:
     claim = shown.claim
     found = claim.evidence(shown.value)
     caption = told(claim.look, found)
-    title = say(claim.handle.label)
-    stands = f"{title}: {_with_unit(claim, shown.value)}"
     picture = found.picture
     alt = style.plain_text(caption)
     if isinstance(picture, Bars):
         chart = live.drawing(pictures.bars(picture, alt, say))
     else:
         chart = live.figure(pictures.curves(picture, say), alt)
-    jumps = "".join(
-        f'<button type="button" data-set="{claim.id}={claim.handle.write(value)}" '
-        f'aria-pressed="{str(value == shown.value).lower()}">{say(label)}: '
-        f"{_with_unit(claim, value)}</button>"
-        for label, value in (
-            ("Where it looks otherwise", claim.start), ("Where it is decided", claim.handle.default)
-        )
-    )  # fmt: skip
+    handle = claim.handle
+    stands = f"{say(handle.label)}: {value_of(claim, shown.value)}" if handle else ""
     return {
         f"evidence-{claim.id}": chart,
         f"evidence-{claim.id}:head": live.drawing(
             style.heading(say("What decides it"), stands, pictures.legend(picture, say))
         ),
         "look": live.drawing(
-            f'<p class="pv-caption">{caption}</p><p class="pv-claims-jumps">{jumps}</p>'
+            f'<p class="pv-caption">{caption}</p>'
+            + (f'<p class="pv-claims-jumps">{jumps(shown)}</p>' if handle else "")
         ),
     }
 
 
-def _with_unit(claim: Claim, value: float) -> str:
+_OTHERWISE: dict[Verdict, str] = {
+    "true": "Where it seems false", "false": "Where it seems true", "depends": "Where it holds",
+}  # fmt: skip
+
+
+def jumps(shown: Scene) -> str:
+    """Buttons to the values that tell the story; all of them where they have names."""
+    claim = shown.claim
+    decides = "Where it fails" if claim.verdict == "depends" else "Where it is decided"
+    otherwise = _OTHERWISE[claim.verdict] if claim.seems else "To compare"
+    pairs = [
+        (f"{say(label)}: {value_of(claim, value)}", value)
+        for label, value in ((otherwise, claim.start), (decides, claim.deciding))
+    ]
+    if claim.steps:
+        pairs = [(name, number) for number, name in enumerate(claim.steps, 1)]
+    return "".join(
+        f'<button type="button" data-set="{claim.id}={value:g}" '
+        f'aria-pressed="{str(value == shown.value).lower()}">{text}</button>'
+        for text, value in pairs
+    )
+
+
+def value_of(claim: Claim, value: float) -> str:
+    """A value of the claim's handle in words."""
+    assert claim.handle
+    if claim.steps:
+        return claim.steps[int(value) - 1]
+    if claim.handle.unit == "tokens":
+        return style.token_count(value, say)
+    if claim.handle.unit == "heads":
+        return style.counted(value, "1 head", "{count} heads", say)
     return f"{style.number(value)} {say(claim.handle.unit)}".strip()
 
 

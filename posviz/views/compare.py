@@ -49,7 +49,7 @@ ENTERS = {
 DRAWN = {
     "none": "nothing at any distance", "sinusoidal": "dot product of two rows",
     "learned": "trained rows, mean dot product", "shaw": "a random query, random table",
-    "t5": "trained bias of our model", "transformer_xl": "v · W<sub>R</sub> r, random",
+    "t5": "trained bias of our model", "transformer_xl": "v · W<sub>R</sub> r, random, unit-sized",
     "rope": "q = k = (1, …, 1)", "alibi": "−slope × distance", "xpos": "q = k = (1, …, 1)",
 }  # fmt: skip
 WHERE = {
@@ -62,6 +62,10 @@ LEVELS = {"any": "any", "no": "breaks at once", "partly": "a little further",
           "holds": "loss holds", "unmeasured": "not measured"}  # fmt: skip
 QUESTIONS = {"all": "all four", "kind": "absolute or relative", "extrapolates": "past training",
              "serving": "cache and kernels", "cost": "cost"}  # fmt: skip
+MOST = 4  # maps side by side
+WORDS = 96  # of the longest text
+REACH = 4096  # tokens by distance
+BIASES = ("t5", "alibi")  # that fall further than what q and k say
 NEAR = 8  # tokens, the query's own among them, whose weight is told
 POINTS = 260  # of a curve by distance
 BYTES = 2  # of a bfloat16 number
@@ -85,7 +89,7 @@ def parameters(v: live.Values) -> Iterator[params.Parameter]:
     yield params.Choice("part", "Part", "side", tuple(PARTS), tuple(PARTS.values()), "")
     labels = tuple(LABELS.values())
     yield params.Several("encodings", "Encodings", ("sinusoidal", "t5", "rope", "alibi"),
-                         catalog.NAMES, labels, "", most=4)  # fmt: skip
+                         catalog.NAMES, labels, "", most=MOST)  # fmt: skip
     yield params.Choice("show", "Show", "scores", ("scores", "weights"), ("scores", "weights"), "")
     there = v["encodings"] or catalog.NAMES[:1]
     called = tuple(LABELS[name] for name in there)
@@ -94,8 +98,8 @@ def parameters(v: live.Values) -> Iterator[params.Parameter]:
     others = [name for name in there if name != v["a"]] or [a]
     b = "alibi" if "alibi" in others else others[-1]
     yield params.Choice("b", "B", b, there, called, "")
-    yield params.Number("seq_len", "Words", 64, 2, 96, 1, "", "Words of the text; all are read.")
-    yield params.Number("query", "Query", 48, 0, 95, 1, "",
+    yield params.Number("seq_len", "Words", 64, 2, WORDS, 1, "", "Words of the text; all are read.")
+    yield params.Number("query", "Query", 48, 0, WORDS - 1, 1, "",
                         "Whose row is drawn below the maps, from 0.",
                         ).within(high=v["seq_len"] - 1)  # fmt: skip
     yield params.Number("variety", "Words differ", 0.0, 0.0, 100.0, 1.0, "%",
@@ -114,9 +118,9 @@ def parameters(v: live.Values) -> Iterator[params.Parameter]:
     )  # fmt: skip
     yield params.Choice("unit", "Show", "scores", ("scores", "weights"), ("scores", "weights"), "")
     yield params.Choice("axis", "Axis", "log", ("log", "linear"), ("log axis", "linear axis"), "")
-    yield params.Number("reach", "Keys", 1024, 16, 4096, 1, "tokens",
+    yield params.Number("reach", "Keys", 1024, 16, REACH, 1, "tokens",
                         "Keys behind the query, and itself.", scale="log")  # fmt: skip
-    yield params.Number("place", "Distance", 32, 0, 4095, 1, "tokens",
+    yield params.Number("place", "Distance", 32, 0, REACH - 1, 1, "tokens",
                         "How far the key stands behind the query.", scale="log",
                         ).within(high=v["reach"] - 1)  # fmt: skip
     yield replace(params.ROPE_THETA, help="Base of RoPE and xPos; sinusoids keep 10,000.")
@@ -126,8 +130,9 @@ def parameters(v: live.Values) -> Iterator[params.Parameter]:
     yield params.Choice("kind", "Kind", "any", tuple(KINDS), tuple(KINDS.values()), "")
     yield params.Choice("level", "In the lab, past training", "any", tuple(LEVELS),
                         tuple(LEVELS.values()), "")  # fmt: skip
-    yield params.Number("years", "Since 2017", LATEST - FIRST, 0, LATEST - FIRST, 1, "years",
-                        "Leaves out what appeared later; 0 is the Transformer’s year.")  # fmt: skip
+    # The handle shows the year itself, out of its note.
+    yield params.Number("years", "Up to", LATEST - FIRST, 0, LATEST - FIRST, 1, "years after 2017",
+                        "Leaves out what appeared later than that year.")  # fmt: skip
     yield params.Number(
         "length", "Length", 1_048_576, LENGTHS[0], LENGTHS[-1], 1, "tokens",
                         "Tokens read at once.", scale="log")  # fmt: skip
@@ -171,49 +176,91 @@ def side(v: live.Values) -> Slots:
     chosen: tuple[str, ...] = v["encodings"]
     if not chosen:
         empty = live.drawing("")
-        slots = dict.fromkeys(("maps", "looks", "scale"), empty)
+        slots = dict.fromkeys(("maps", "row:head", "looks", "caption"), empty)
         return slots | {
-            "row": live.figure(pictures.row([], v["seq_len"], weights=False, _=say),
+            "hint": hint(chosen),
+            "row": live.figure(pictures.row([], v["seq_len"], pictures.score_ends(0, 0), _=say),
                                say("No encoding is chosen.")),
-            "row:head": empty,
-            "caption": caption(say("Choose up to four encodings above.")),
+            "maps:head": caption(say("Choose up to four encodings above.")),
         }  # fmt: skip
     count, query, weights = v["seq_len"], v["query"], v["show"] == "weights"
     setting = Setting(head=v["head"], seed=v["seed"])
-    x = comparison.words(count, trained().d_model, v["variety"] / 100, v["strength"], v["seed"])
-    scored = {name: comparison.scores(name, x, trained(), setting) for name in chosen}
+    x = comparison.words(WORDS, trained().d_model, v["variety"] / 100, v["strength"], v["seed"])
+    longest = {name: comparison.scores(name, x, trained(), setting) for name in chosen}
+    scored = {name: one[:count, :count] for name, one in longest.items()}
     shares = {name: comparison.off_diagonal_share(one) for name, one in scored.items()}
     weighed = {name: attention.softmax(one) for name, one in scored.items()}
     shown = weighed if weights else scored
     visible = attention.causal_mask(count)
-    hint = say("four at most: take one away to add another") if len(chosen) == 4 else ""
     maps = [Map(name, say(SHORT[name]), shade(name), shown[name], explained(shares[name], weights))
             for name in chosen]  # fmt: skip
     difference, about = None, ""
     if len(chosen) > 1:
         difference, about = apart(v, shown, visible)
+    end = pictures.WEIGHT if weights else pictures.colour_end(deepest(chosen, setting, WORDS))
     markup, rasters = pictures.maps(maps, difference, visible, query, a=v["a"], b=v["b"],
-                                    weights=weights, _=say)  # fmt: skip
+                                    weights=weights, end=end, _=say)  # fmt: skip
+    ends = None if weights else room(longest)
     far = distance.bins(query + 1, query + 1, "linear")
     curves = [Curve(told(name), shade(name), pictures.dash(name), far,
                     shown[name][query, query::-1]) for name in chosen]  # fmt: skip
     note = say("query {query}: each line is the marked row of a map, read backwards", query=query)
     key = [(told(name), shade(name), pictures.legend_dash(name)) for name in chosen]
     title = say("Where the query looks") if weights else say("What the query scores")
+    faint = weights and any(
+        float(one[query, : query + 1].min()) < pictures.ROW_WEIGHT for one in weighed.values()
+    )
     return {
         "maps": live.drawing(markup, rasters),
-        "scale": live.drawing(pictures.scale(weights, hint, say)),
+        "maps:head": live.drawing(heading_of_maps(v, weights)),
+        "hint": hint(chosen),
         "row": live.figure(
-            pictures.row(curves, count, weights=weights, _=say),
+            pictures.row(curves, count, ends, _=say),
             f"{title}. {'. '.join(most_of(name, weighed[name], query) for name in chosen)}",
         ),
         "row:head": live.drawing(style.heading(title, note, key)),
         "looks": live.drawing(looks(chosen, weighed, query)),
         "caption": live.drawing(
-            f'<p class="pv-caption">{said_of_side(v, shares)} {about}</p>'
+            f'<p class="pv-caption">{said_of_side(v, shares)} {about}'
+            f"{' ' + say('Weights below 0.0001 lie under the chart.') if faint else ''}</p>"
             f'<p class="pv-compare-again">{again(v["seed"])}</p>'
         ),
     }  # fmt: skip
+
+
+def hint(chosen: Sequence[str]) -> live.Picture:
+    """How many encodings can be chosen, beside the choice."""
+    told = say("up to four")
+    if len(chosen) == MOST:
+        told = say("four at most: take one away to add another")
+    return live.drawing(f'<p class="pv-compare-hint">{told}</p>')
+
+
+def heading_of_maps(v: live.Values, weights: bool) -> str:
+    """What the maps show, and what A and B do: that is of use on the page only."""
+    title = say("Weight of every key") if weights else say("Score of every key")
+    how = ""
+    if len(v["encodings"]) > 1:
+        how = say("press A over one map and B over another: the last map is B − A")
+    note = say("for every query; the line marks query {query}", query=v["query"])
+    return style.heading(title, f"{note}<span data-unsaved>{how and f' · {how}'}</span>")
+
+
+def deepest(names: Sequence[str], setting: Setting, count: int) -> float:
+    """The least of the biases among these encodings over so many distances; 0 if there is none."""
+    return min(
+        (float(comparison.term(name, count, trained(), setting).min())
+         for name in names if name in BIASES), default=0.0,
+    )  # fmt: skip
+
+
+def room(longest: dict[str, Any]) -> tuple[float, float]:
+    """Ends of the axis of scores: for every query of the longest text, so that it rests."""
+    seen = attention.causal_mask(WORDS)
+    return pictures.score_ends(
+        min(float(one[seen].min()) for one in longest.values()),
+        max(float(one[seen].max()) for one in longest.values()),
+    )
 
 
 def explained(share: float | None, weights: bool) -> str:
@@ -316,7 +363,8 @@ def said_of_side(v: live.Values, shares: dict[str, float | None]) -> str:
         relative = [told(name) for name, share in shares.items()
                     if share is not None and share < FINEST]  # fmt: skip
         others = [
-            say("{encoding} {share}", encoding=told(name), share=rounded(share))
+            say("{share} of what varies under {encoding}", encoding=told(name),
+                share=rounded(1 - share))
             for name, share in shares.items() if share is not None and share >= FINEST
         ]  # fmt: skip
         said = say("Every word is the same here, so all that varies is position.")
@@ -327,7 +375,7 @@ def said_of_side(v: live.Values, shares: dict[str, float | None]) -> str:
             )  # fmt: skip
         if others:
             said += " " + say(
-                "So much of what varies is not distance: {others}.",
+                "Distance explains {others}; the rest depends on where the two words stand.",
                 others=listed(others),
             )  # fmt: skip
         if None in shares.values():
@@ -372,6 +420,11 @@ def by_distance(v: live.Values) -> Slots:
         single = len(starts) == len(values)
         x, y = (starts, values) if single else (starts.repeat(2), edges.T.ravel())
         lines.append(Curve(told(name), shade(name), pictures.dash(name), x, y))
+    ends = None
+    if not weights:
+        ends = pictures.base_ends(
+            deepest([name for name in v["lines"] if name != "alibi"], setting, REACH)
+        )
     band, starts = None, distance.bins(reach, 120, v["axis"])
     if "rope" in shown:
         inv_freq = comparison.inv_freq(trained().d_model, v["rope_theta"])
@@ -388,13 +441,15 @@ def by_distance(v: live.Values) -> Slots:
         for name in shown
     ]  # fmt: skip
     head = [say("What is drawn"), "0", number(place), number(reach - 1)]
-    slope = comparison.slope(v["head"], trained())
-    formulas = [pictures.DECLINE.markup(-slope * place, m=slope, n=place)]
+    formulas = []
+    if "alibi" in terms:
+        slope = comparison.slope(v["head"], trained())
+        formulas.append(pictures.DECLINE.markup(-slope * place, m=slope, n=place))
     if "rope" in terms:
         formulas.append(pictures.TURN.markup(float(terms["rope"][place])))
     return {
         "curves": live.figure(
-            pictures.curves(lines, band, starts, place, reach, weights=weights,
+            pictures.curves(lines, band, starts, place, reach, ends,
                             log_axis=v["axis"] == "log", _=say),
             say("{title} at {place}: {values}", title=title, place=token_count(place, say),
                 values=", ".join(f"{row[0]} {plain_text(row[3][1])}" for row in rows)),
@@ -405,11 +460,22 @@ def by_distance(v: live.Values) -> Slots:
             style.heading(say("At these distances"),
                           say("the line marks {count}", count=token_count(place, say)))
         ),
-        "caption": caption(said_of_distance(v, terms)),
+        "caption": caption(said_of_distance(v, terms),
+                           under(shown, ends[0] if ends else pictures.BASE_WEIGHT)),
         "formula": live.drawing(
             "".join(f'<p class="pv-formula pv-compare-formula">{one}</p>' for one in formulas)
         ),
     }  # fmt: skip
+
+
+def under(shown: dict[str, Any], least: float) -> str:
+    """Which lines leave the chart below, and where."""
+    gone = [
+        say("{encoding} at {distance}", encoding=told(name),
+            distance=token_count(int((values < least).argmax()), say))
+        for name, values in shown.items() if (values < least).any()
+    ]  # fmt: skip
+    return say("Lines that fall below the chart: {lines}.", lines=listed(gone)) if gone else ""
 
 
 def value_at(values: Any, at: int, weights: bool) -> str:
@@ -437,12 +503,18 @@ def said_of_distance(v: live.Values, terms: dict[str, Any]) -> str:
         ))  # fmt: skip
     if "alibi" in terms:
         said.append(say(
-            "ALiBi’s head {head} takes off {bias} there, whatever the words say.", head=v["head"],
+            "ALiBi’s head {head} of {heads}, as many as our models have, takes off {bias} there, "
+            "whatever the words say.", head=v["head"], heads=trained().num_heads,
             bias=number(comparison.slope(v["head"], trained()) * place),
         ))  # fmt: skip
     if "learned" in terms and len(terms["learned"]) < v["reach"]:
-        said.append(say("The learned table has {rows} rows, and ends.",
-                        rows=len(terms["learned"])))  # fmt: skip
+        rows = len(terms["learned"])
+        said.append(say("The learned table has {rows} rows, and ends.", rows=rows))
+        if v["unit"] == "weights":
+            said.append(say(
+                "So its weights are shared among {rows} keys, those of the others among {reach}.",
+                rows=rows, reach=number(v["reach"]),
+            ))  # fmt: skip
     return " ".join(said) if terms else say("Choose encodings above.")
 
 
@@ -471,7 +543,7 @@ def questions(v: live.Values) -> Slots:
             pictures.answers(rows, catalog.QUESTIONS, v["question"], alt=title, _=say)
         ),
         "answers:head": live.drawing(style.heading(title, said)),
-        "note:years": live.drawing(say("up to {year}", year=FIRST + v["years"])),
+        "note:years": live.drawing(str(FIRST + v["years"])),
     }  # fmt: skip
 
 
@@ -519,14 +591,23 @@ def price(v: live.Values) -> Slots:
     key = [(names["bias"], "ink", "solid"), (names["cache"], "accent", "dash"),
            (names["learned"], "learned", "dot"), (names["limit"], "random", "dot")]  # fmt: skip
     crossing = comparison.equal_length(shape, kv_heads)
-    said = say(
-        "At {length} tokens a bias that is written out takes {bias} for one layer, the KV cache "
-        "{cache} for all. The square overtakes the cache at {crossing} tokens. The cache is the "
-        "same for every encoding. No other encoding has such a square, and a kernel that knows "
-        "ALiBi’s slopes or T5’s buckets does not write it out either.",
-        length=f"{length:,}", bias=size(bias), cache=size(cache_bytes),
-        crossing=number(crossing),
-    )  # fmt: skip
+    filling = [told(one.name) for one in catalog.ENCODINGS if one.fills_scores]
+    said = " ".join((
+        say(
+            "At {length} tokens the L × L of {filling}, written out, takes {bias} for one layer, "
+            "the KV cache {cache} for all. The square overtakes the cache at {crossing} tokens.",
+            length=f"{length:,}", filling=listed(filling), bias=size(bias),
+            cache=size(cache_bytes), crossing=number(crossing),
+        ),
+        say("A kernel that is given ALiBi’s slopes or T5’s buckets need not write it; those of "
+            "Shaw and Transformer-XL depend on the query, so that each layer has its own. The "
+            "other encodings have none."),
+        say(
+            "Keys and values are as many under every encoding, but Transformer-XL as released "
+            "keeps hidden states instead, {states}.",
+            states=size(BYTES * comparison.state_entries(shape, length)),
+        ),
+    ))  # fmt: skip
     work_lines = [
         Curve(told(one.name), one.colour, pictures.twin_dash(one.name), LENGTHS,
               [comparison.operations(one.name, shape, at, kv_heads)

@@ -7,11 +7,13 @@ from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from posviz import alibi, measured, params, pitfalls
+from posviz import alibi, measured, mistakes, params, pitfalls
 from posviz.figures import heat, style
 from posviz.figures import pitfalls as pictures
 from posviz.figures.style import number, plain_text, token_count
-from posviz.pitfalls import PITFALLS, Outcome, Pitfall, Slip
+from posviz.mistake_outcome import VISIBLE, Curve, ErrorMap, Outcome
+from posviz.mistake_settings import Settings, example_label
+from posviz.pitfalls import PITFALLS, Pitfall, Slip
 from posviz.rope_scaling import LongRope
 from posviz.ui import live
 from posviz.ui.labels import FAMILIES
@@ -25,34 +27,38 @@ Symbols = dict[str, float]
 
 FACTOR = 4.0  # of the scaling under which the trained models are read
 WITHOUT_MODEL = {
-    "mrope": "No tiny model reads images, so none is measured here.",
+    "mrope": "No small model here reads images, so none is measured.",
 }
-# How each tiny model is read, right and with its mistake.
+# How the small trained model of each pitfall is read, right and with its mistake.
 TINY = {
-    "pairing": "its pairs of dimensions read in the other pairing",
-    "base": "trained with base 10,000, read with 500",
-    "scaling_missing": "YaRN ×4, and no scaling at all",
-    "scaling_twice": "YaRN ×4, and divided by 4 once more",
-    "reciprocal": "YaRN by 4, and by ¼",
-    "mscale": "YaRN ×4, and its attention factor squared",
-    "partial": "read as if half of the head rotated",
-    "slopes": "three heads, by the released rule and by the paper’s",
-    "slopes_off_by_one": "three heads, counted from 1 and from 0",
-    "t5_direction": "a decoder: every key behind falls in bucket 0",
-    "dynamic_cache": "dynamic NTK ×4, all keys alike and as they were cached",
-    "position_dtype": "YaRN ×4, positions in float32 and in bfloat16",
-    "left_padding": "its table read at the right rows and behind padding",
+    "pairing": "the pairs of its dimensions are read in the other pairing",
+    "base": "it is read with base 500",
+    "scaling_missing": "YaRN ×4 is right, and nothing is scaled",
+    "scaling_twice": "YaRN ×4 is right, and is divided by 4 once more",
+    "reciprocal": "YaRN ×4 is right, and ¼ is read",
+    "mscale": "YaRN ×4 is right, and its attention factor is squared",
+    "partial": "all of each head should turn, and half of it does",
+    "slopes": "its three heads are read by the paper’s rule",
+    "slopes_off_by_one": "its three heads are counted from 0",
+    "t5_direction": "in a decoder, every key behind falls into bucket 0",
+    "dynamic_cache": "dynamic NTK ×2, its keys left as they were cached",
+    "position_dtype": "YaRN ×4, its positions in bfloat16",
+    "left_padding": "a learned table, read at the rows behind 75 empty tokens",
 }
-# The slip that the tiny model's mistake is, where it is one of those shown.
+# The slip that this is, where it is one of those shown.
 TINY_SLIPS = {
     "pairing": "interleaved", "base": "default", "scaling_missing": "plain",
     "scaling_twice": "again", "mscale": "multiplied", "slopes": "paper",
     "slopes_off_by_one": "zero", "t5_direction": "decoder", "dynamic_cache": "dynamic",
     "position_dtype": "bfloat16", "left_padding": "shift",
 }  # fmt: skip
+# A mistake that it does not mind, though scores differ, and up to how many times its perplexity.
+QUIET, UNMINDED = "mscale", 1.05
 AXES = ("distance", "position")
 USUAL = (256, 1024, 4096, 8192, 16384, 65536, 131072)  # lengths that are offered
-TOPS = {"mscale": 5.2, "scaling_missing": 2.4, "scaling_twice": 2.4}  # of a perfect match
+# Tops of the axis over a perfect match, by slip or else by pitfall.
+TOPS = {"mscale:multiplied": 5.2, "mscale:again": 3.2, "mscale:generic": 2.4,
+        "scaling_missing": 2.4, "scaling_twice": 2.4}  # fmt: skip
 ROUNDING = 1e-9  # below which two scores are the same
 TOP, BOTTOM, BIAS = 1.2, -0.65, (-10.5, 0.8)
 
@@ -63,9 +69,9 @@ DISTANCE = params.Number(
     "distance", "Distance", 16, 0, 131071, 1, "",
     "How many tokens behind the query the key stands.", scale="log",
 )  # fmt: skip
-ROWS = params.Number("rows", "Rows up", 2, 0, pitfalls.GRID - 1, 1, "",
+ROWS = params.Number("rows", "Rows up", 2, 0, mistakes.GRID - 1, 1, "",
                      "How many rows above the query's patch the key's patch lies.")  # fmt: skip
-COLUMNS = params.Number("columns", "Columns left", 20, 0, pitfalls.GRID - 1, 1, "",
+COLUMNS = params.Number("columns", "Columns left", 20, 0, mistakes.GRID - 1, 1, "",
                         "How many columns left of it.")  # fmt: skip
 LOOK_BACK = params.Number(
     "look_back", "Head looks", 16, 0, 256, 1, "back",
@@ -100,7 +106,7 @@ def parameters(v: live.Values) -> Iterator[params.Parameter]:
                         tuple(each.label for each in pitfall.slips), "")  # fmt: skip
     slip = pitfall.slip(v["slip"])
     yield params.Choice("example", "Right setting", slip.examples[0], slip.examples,
-                        tuple(map(pitfalls.example_label, slip.examples)), "")  # fmt: skip
+                        tuple(map(example_label, slip.examples)), "")  # fmt: skip
     right = slip.settings(v["example"])
     axes = ("by column", "by row") if pitfall.id == "mrope" else ("by distance", "by position")
     yield params.Choice("across", "Axis", slip.along, AXES, axes, "")
@@ -124,7 +130,7 @@ def parameters(v: live.Values) -> Iterator[params.Parameter]:
     yield PADDING
 
 
-def handles(pitfall: Pitfall, right: pitfalls.Settings) -> tuple[str, ...]:
+def handles(pitfall: Pitfall, right: Settings) -> tuple[str, ...]:
     """Names of the handles that a pitfall has under these settings."""
     if pitfall.id == "mrope":
         return "rows", "columns"
@@ -170,7 +176,7 @@ class Scene:
         return self.of.slip(self.slip)
 
     @cached_property
-    def settings(self) -> pitfalls.Settings:
+    def settings(self) -> Settings:
         """The right setting, as the handles have it."""
         right = self.made.settings(self.example)
         own = handles(self.of, right)
@@ -204,14 +210,24 @@ class Scene:
         return self.outcome.at(*self.place)
 
     @cached_property
-    def along(self) -> pitfalls.Curve:
+    def along(self) -> Curve:
         """Scores of this query by distance."""
         return self.outcome.by_distance(self.place[0])
 
     @cached_property
-    def through(self) -> pitfalls.Curve:
+    def through(self) -> Curve:
         """Scores at this distance by position."""
         return self.outcome.by_position(self.place[1])
+
+    @cached_property
+    def map(self) -> ErrorMap:
+        """Errors by position and distance."""
+        return self.outcome.errors()
+
+    @property
+    def alike(self) -> bool:
+        """Whether no score changes under these settings."""
+        return bool(abs(self.map.values).max() < ROUNDING)
 
     def error_at(self, distance: int) -> float:
         """Size of the error of this query at a distance."""
@@ -232,8 +248,7 @@ def draw(**values: Any) -> Slots:
     return {
         **curves(scene),
         **error_map(scene),
-        **tiny(scene.pitfall, scene.slip, _finished.get(scene.pitfall)),
-        "glance": live.drawing(verdict(scene)),
+        **tiny(scene, _finished.get(scene.pitfall)),
         "told": live.drawing(
             f'<p class="pv-pitfalls-told">{say(scene.made.told)} '
             f"{pictures.reports(scene.made.reports, say)}</p>"
@@ -254,13 +269,14 @@ def curves(scene: Scene) -> Slots:
     low, high = BIAS
     if scene.of.encoding == "rope":
         bottom = 0.0 if scene.patches else BOTTOM
-        low, high = (outcome.scale * share for share in (bottom, TOPS.get(scene.pitfall, TOP)))
+        top = TOPS.get(f"{scene.pitfall}:{scene.slip}", TOPS.get(scene.pitfall, TOP))
+        low, high = outcome.scale * bottom, outcome.scale * top
     at, axis = (column, say("distance, tokens")) if by_distance else (row, say("position, tokens"))
     if scene.patches:
         axis = say("columns left") if by_distance else say("rows up")
     marks = [(float(at), say("here"), "quiet", "dot")]
     if curve.first is not None:
-        marks.append((float(curve.first), say("first seen at {at}", at=f"{curve.first:,}"),
+        marks.append((float(curve.first), say("differ at {at}", at=f"{curve.first:,}"),
                       "alarm", "solid"))  # fmt: skip
     lines = [
         pictures.Line(say("right"), scene.shade, curve.right),
@@ -278,21 +294,25 @@ def curves(scene: Scene) -> Slots:
         title = say("Scores {distance} back", distance=token_count(column, say))
     note = say("here {right} right, {mistaken} mistaken", right=number(scene.here[0]),
                mistaken=number(scene.here[1]))  # fmt: skip
-    key = [(say("right"), scene.shade, "solid"), (say("mistaken"), pictures.MISTAKEN, "dash")]
     figure = pictures.scores(
         curve.starts, lines, end=outcome.extent - 1, low=low, high=high,
         log_axis=by_distance and not scene.patches, title=axis, marks=marks, _=say,
     )  # fmt: skip
     return {
         "scores": live.figure(figure, f"{title}: {plain_text(note)}. {plain_text(seen(scene))}"),
-        "scores:head": live.drawing(style.heading(title, note, key)),
+        "scores:head": live.drawing(style.heading(title, note, key(scene.shade))),
     }
+
+
+def key(shade: str) -> list[tuple[str, str, str]]:
+    """Legend of right and mistaken lines."""
+    return [(say("right"), shade, "solid"), (say("mistaken"), pictures.MISTAKEN, "dash")]
 
 
 def error_map(scene: Scene) -> Slots:
     """Errors by position and distance; both are handles of the map."""
     outcome = scene.outcome
-    found = outcome.errors()
+    found = scene.map
     row, column = scene.place
     full = outcome.full
     names = ("rows", "columns") if scene.patches else ("position", "distance")
@@ -333,47 +353,67 @@ def goes_by(scene: Scene) -> str:
 # ---------------------------------------------------------------------------------------- words
 
 
-def verdict(scene: Scene) -> str:
-    """Where it looks right and where it is wrong, at a glance, along the axis that is shown."""
+def verdict(scene: Scene, effect: "Effect | None") -> str:
+    """Where scores agree and where they differ, at a glance, along the axis that is shown."""
+    alike, apart = agreement(scene)
+    if scene.pitfall != QUIET:
+        return pictures.verdict(alike, apart)
+    hidden = effect is None or max(costs(effect)) > UNMINDED
+    told = (
+        say("the small model does not mind")
+        if TINY_SLIPS[QUIET] == scene.slip
+        else say("the small model does not mind a like slip")
+    )
+    return pictures.verdict(alike, apart, "" if scene.alike else told, hidden=hidden)
+
+
+def agreement(scene: Scene) -> tuple[str, str]:
+    """Up to where scores agree, and from where they do not; either may be empty."""
     by_distance = scene.across == "distance"
     first = (scene.along if by_distance else scene.through).first
     if not by_distance and scene.outcome.depends == "distance":
+        # At one distance all queries score alike, so this one tells of each.
         if first is None:
-            return pictures.verdict(say("Looks right at every position"), "")
-        return pictures.verdict("", say("Wrong at every position alike"))
+            return say("Scores agree at this distance, at every position"), ""
+        return "", say("Scores differ at this distance, at every position alike")
+    if not by_distance and scene.outcome.depends == "position":
+        anywhere = scene.outcome.first_position
+        if anywhere is None:
+            return say("Scores agree at every position"), ""
+        return (
+            say("Scores agree up to position {count}", count=f"{anywhere - 1:,}"),
+            say("differ at {count}", count=f"{anywhere:,}"),
+        ) if anywhere else ("", say("Scores differ from position 0 on"))  # fmt: skip
     if first is None:
-        where = say("distance") if by_distance else say("position")
         if scene.patches:
-            where = say("column") if by_distance else say("row")
-        return pictures.verdict(say("Looks right at every {where} here", where=where), "")
+            return (say("Scores agree along this row") if by_distance
+                    else say("Scores agree along this column")), ""  # fmt: skip
+        return say("Scores agree at every distance, for this query"), ""
     if first == 0:
-        return pictures.verdict("", say("Wrong from 0 on: it looks right nowhere"))
-    wrong = say("wrong at {count}", count=f"{first:,}")
+        return "", say("Scores differ from 0 on")
     if scene.patches:
-        up_to = say("column {count}") if by_distance else say("row {count}")
+        up_to = say("Scores agree up to column {count}") if by_distance else say(
+            "Scores agree up to row {count}")  # fmt: skip
+    elif first == 1:
+        up_to = say("Scores agree at distance {count} alone")
     else:
-        up_to = say("distance {count}") if by_distance else say("position {count}")
-    right = up_to.format(count=f"{first - 1:,}")
-    return pictures.verdict(say("Looks right up to {where}", where=right), wrong)
+        up_to = say("Scores agree up to distance {count}")
+    return up_to.format(count=f"{first - 1:,}"), say("differ at {count}", count=f"{first:,}")
 
 
 def seen(scene: Scene) -> str:
     """Where the error is first seen."""
-    first, limit = scene.along.first, number(scene.outcome.visible)
-    what = (
-        say("{limit} (0.1 of a perfect match)", limit=limit)
-        if scene.shade == "rope"
-        else say("{limit} (it changes a weight by a tenth)", limit=limit)
-    )
+    first = scene.along.first
+    what = say("{limit}, which changes a weight by a tenth", limit=number(VISIBLE))
     if scene.patches:
         if first is None:
             return say("In this row no patch is off by more than {what}.", what=what)
-        return say("In this row the first patch that is off by more than {what} lies {count} "
+        return say("In this row the first patch that is off by more than {what}, lies {count} "
                    "columns left.", what=what, count=first)  # fmt: skip
     if first is None:
         return say("For the query at {position}, no key is off by more than {what}.",
                    position=number(scene.position), what=what)  # fmt: skip
-    return say("For the query at {position}, the first key that is off by more than {what} "
+    return say("For the query at {position}, the first key that is off by more than {what}, "
                "stands {count} back.", position=number(scene.position), what=what,
                count=token_count(first, say))  # fmt: skip
 
@@ -391,15 +431,25 @@ def caption(scene: Scene) -> str:
                    mistaken=number(mistaken))  # fmt: skip
     more = [seen(scene)]
     if scene.outcome.depends == "position":
-        first = scene.through.first
-        more.append(
-            say("At this distance no position shows it.") if first is None else
-            say("At this distance the first query that shows it is at {first}: a shorter text "
-                "is right.", first=number(first))
-        )  # fmt: skip
+        more.append(by_position(scene.through.first, scene.outcome.first_position))
     elif scene.outcome.depends == "distance":
         more.append(say("Where the query stands does not matter."))
     return f'<p class="pv-caption">{said} {" ".join(more)}</p>{formula(scene)}'
+
+
+def by_position(first: int | None, anywhere: int | None) -> str:
+    """The first query with an error at the chosen distance, and the first one at any."""
+    if anywhere is None:
+        return say("No query is off by so much, at any distance.")
+    told = number(anywhere)
+    if first is None:
+        return say("At this distance no query is off by so much; over all distances, the first "
+                   "is at {anywhere}.", anywhere=told)  # fmt: skip
+    if first == anywhere:
+        return say("At this distance, as over all, the first query off by so much is at {first}.",
+                   first=told)  # fmt: skip
+    return say("At this distance, the first query off by so much is at {first}; over all "
+               "distances, at {anywhere}.", first=number(first), anywhere=told)  # fmt: skip
 
 
 def formula(scene: Scene) -> str:
@@ -466,19 +516,21 @@ def shown(value: float) -> str:
 
 def why(scene: Scene) -> str:
     """Why short tests pass, and how to notice and mend it."""
-    hides = say(scene.of.hides, zero=number(scene.error_at(0)), one=number(scene.error_at(1)),
+    hides = say(scene.made.hides, zero=number(scene.error_at(0)), one=number(scene.error_at(1)),
                 scale=number(scene.outcome.scale))  # fmt: skip
-    if scene.pitfall != "mscale" and scene.error_at(0) > scene.outcome.visible:
+    if scene.pitfall == "scaling_missing" and scene.error_at(0) > VISIBLE:
         hides += " " + say("Here a factor on cos and sin is missing too, and shows at once: at "
                            "distance 0 the error is {zero}.",
                            zero=number(scene.error_at(0)))  # fmt: skip
+    if scene.alike and scene.outcome.depends == "distance":
+        hides = say("Under these settings both score the same. In general:") + " " + hides
     return (
-        f'<dl class="pv-pitfalls-why"><dt>{say("Why short tests pass")}</dt><dd>{hides}</dd>'
-        f"<dt>{say('Notice and mend')}</dt><dd>{say(scene.of.mend)}</dd></dl>"
+        f'<dl class="pv-pitfalls-why"><dt>{say("Why tests pass")}</dt><dd>{hides}</dd>'
+        f"<dt>{say('Notice and mend')}</dt><dd>{say(scene.made.mend)}</dd></dl>"
     )
 
 
-# ---------------------------------------------------------------------------------- a real model
+# ------------------------------------------------------------------------- a small trained model
 
 # What was measured to the end, by pitfall: it does not depend on the handles.
 _finished: dict[str, "Effect"] = {}
@@ -491,10 +543,11 @@ def measure(**values: Any) -> Iterator[Slots]:
         return
     from posviz.models import mistaken
 
+    scene = Scene(**values)
     try:
         found = None
         for found in mistaken.effects(pitfall, factor=FACTOR):
-            yield tiny(pitfall, values["slip"], found)
+            yield tiny(scene, found)
         if found is not None:
             _finished[pitfall] = found
     except params.InvalidParameterError as problem:  # a checkpoint that cannot be read
@@ -502,48 +555,50 @@ def measure(**values: Any) -> Iterator[Slots]:
         yield {"real:caption": live.drawing(f'<p class="pv-notice" role="alert">{said}.</p>')}
 
 
-def tiny(pitfall: str, slip: str, effect: "Effect | None") -> Slots:
-    """Perplexity of a trained model, read right and with the mistake."""
-    title = say("On a real model")
+def tiny(scene: Scene, effect: "Effect | None") -> Slots:
+    """Perplexity of a trained model, read right and with the mistake, and the verdict."""
+    title = say("A small trained model")
+    glance = live.drawing(verdict(scene, effect))
     if effect is None:
-        missing = WITHOUT_MODEL.get(pitfall)
+        missing = WITHOUT_MODEL.get(scene.pitfall)
         told = say("measuring…") if missing is None else ""
         why_not = "" if missing is None else say(missing)
         figure = pictures.perplexities((), (), (), "ink", trained=measured.TRAINED_LENGTH, _=say)
         return {
+            "glance": glance,
             "real": live.figure(figure, f"{title}: {told or say('not measured')}"),
-            "real:head": live.drawing(style.heading(title, told)),
-            "real:caption": live.drawing(f'<p class="pv-caption">{why_not}</p>'),
+            "real:head": live.drawing(style.heading(title, told, key(scene.shade) if told else ())),
+            "real:caption": live.drawing(pictures.model(why_not)),
         }
     family, _, seed = effect.model.removeprefix("names-").rpartition("-seed")
     label, shade = FAMILIES[family]
-    told = say("perplexity at {length} tokens {right} right, {wrong} mistaken",
-               length=number(effect.length), right=figures(math.exp(effect.right[-1])),
+    told = say("perplexity {right} right, {wrong} mistaken",
+               right=figures(math.exp(effect.right[-1])),
                wrong=figures(math.exp(effect.wrong[-1])))  # fmt: skip
-    key = [(say("right"), shade, "solid"), (say("mistaken"), pictures.MISTAKEN, "dash")]
     figure = pictures.perplexities(effect.positions, effect.right, effect.wrong, shade,
                              trained=effect.trained, _=say)  # fmt: skip
-    said = told_of(pitfall, slip, effect, say(label), seed)
+    said = told_of(scene, effect, say(label), seed)
     return {
+        "glance": glance,
         "real": live.figure(figure, f"{title}: {told}"),
-        "real:head": live.drawing(style.heading(title, told, key)),
-        "real:caption": live.drawing(f'<p class="pv-caption">{said}</p>'),
+        "real:head": live.drawing(style.heading(title, told, key(shade))),
+        "real:caption": live.drawing(pictures.model(said)),
     }
 
 
-def told_of(pitfall: str, slip: str, effect: "Effect", label: str, seed: str) -> str:
+def costs(effect: "Effect") -> tuple[float, ...]:
+    """How many times its perplexity the mistake makes of it, at each length."""
+    return tuple(map(math.exp, effect.wrong - effect.right))
+
+
+def told_of(scene: Scene, effect: "Effect", label: str, seed: str) -> str:
     """Which model it is, how much it loses, and whether it still finds a needle."""
-    same = TINY_SLIPS.get(pitfall) == slip
-    template = (
-        "A tiny {label} model, seed {seed}: {how}."
-        if same
-        else "A related slip in a tiny {label} model, seed {seed}: {how}."
-    )
-    start = say(template, label=label, seed=seed, how=say(TINY[pitfall]))
-    near, far = (figures(math.exp(effect.wrong[n] - effect.right[n])) for n in (0, -1))
+    start = say("In a {label} model, seed {seed}: {how}.", label=label, seed=seed,
+                how=say(TINY[scene.pitfall]))  # fmt: skip
+    cost = costs(effect)
     lost = say("The mistake multiplies its perplexity by {near} up to {first} tokens, by {far} at "
-               "{length}.", near=near, first=number(float(effect.positions[0])), far=far,
-               length=number(effect.length))  # fmt: skip
+               "{length}.", near=figures(cost[0]), first=number(float(effect.positions[0])),
+               far=figures(cost[-1]), length=number(effect.length))  # fmt: skip
     if effect.right_found is None or effect.wrong_found is None:
         found = say("Needles: measuring…")
     else:
@@ -551,7 +606,22 @@ def told_of(pitfall: str, slip: str, effect: "Effect", label: str, seed: str) ->
             "Of a needle’s letters it finds {right}, with the mistake {wrong}.",
             right=percent(effect.right_found), wrong=percent(effect.wrong_found),
         )  # fmt: skip
-    return f"{start} {lost} {found}"
+    return f"{kinship(scene)} {start} {lost} {found}"
+
+
+def kinship(scene: Scene) -> str:
+    """How the model's mistake relates to the one that is shown."""
+    if scene.pitfall == "base":
+        return say("The same slip with other bases, not {right} and {mistaken}.",
+                   right=number(scene.rope_theta),
+                   mistaken=number(scene.mistaken_theta))  # fmt: skip
+    if (scene.pitfall, scene.slip) == ("pairing", "half"):
+        return say("The same slip the other way round.")
+    if scene.pitfall == "reciprocal":
+        return say("The same slip in another scaling method.")
+    if TINY_SLIPS.get(scene.pitfall) == scene.slip:
+        return say("The same slip, not the same model.")
+    return say("Not this slip, a related one.")
 
 
 def figures(value: float) -> str:

@@ -302,7 +302,7 @@ def against_measured(scene: Scene) -> str:
     return " · ".join([
         _multiples(say("measured on a tiny RoPE: holds to"), holds, longest),
         _multiples(say("its geometry says"), promised, longest),
-        say("they agree") if agree else say("they disagree"),
+        say("they agree within a measured step") if agree else say("they disagree"),
     ])  # fmt: skip
 
 

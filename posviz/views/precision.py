@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -11,7 +11,7 @@ from posviz import params, precision, presets
 from posviz.figures import precision as pictures
 from posviz.figures import style
 from posviz.figures.precision import Block, Curve
-from posviz.figures.style import number, percent, plain_text
+from posviz.figures.style import number, plain_text
 from posviz.precision import EXACT, Casts, Dtype
 from posviz.ui import live
 from posviz.ui.text import say
@@ -26,17 +26,18 @@ HANDLES = {
 }
 # Colour, dash and kind in a legend of each dtype.
 LOOKS: dict[Dtype, tuple[str, str, str]] = {
-    "float32": ("accent", "", "solid"),
-    "bfloat16": ("turns0", "7px,3px", "dash"),
-    "float16": ("stretched", "2px,3px", "dot"),
+    "float32": ("float32", "", "solid"),
+    "bfloat16": ("bfloat16", "7px,3px", "dash"),
+    "float16": ("float16", "2px,3px", "dot"),
 }
 SHORT: tuple[Dtype, ...] = ("bfloat16", "float16")
 MODELS = ("Llama-2-7b-hf", "Meta-Llama-3-8B", "gemma-2b", "gpt-neox-20b")
-TOP = 1 << 25  # positions of the ruler: float32 gives out halfway
-END = 131_071  # last position of the other parts
+TOP = 1 << 25  # last position: float32 gives out halfway
+END = 131_071  # last position of the largest errors so far, which need all before it
 ROWS, COLUMNS = 96, 128  # of a map of scores
 FAST = 48_039  # radians up to which fast sines are said to keep their reduction
 HELD = ("float32", "tables", "inv_freq", "positions", "all")
+SLIGHT, GROSS = 0.01, 0.1  # errors of a score: more than rounding it, and to be seen in the map
 
 
 def parameters(v: live.Values) -> Iterator[params.Parameter]:
@@ -46,8 +47,7 @@ def parameters(v: live.Values) -> Iterator[params.Parameter]:
     yield params.Choice("model", "Model", MODELS[0], MODELS, tuple(map(model_label, MODELS)), "")
     yield params.Choice("held", "Rounded", "all", HELD,
                         tuple(label(way, say("16 bits")) for way in HELD), "")  # fmt: skip
-    high = TOP if v["part"] == "positions" else min(END, precision.last_position(v["dtype"]))
-    yield replace(params.POSITION, low=1, high=high, default=15_962, unit="",
+    yield replace(params.POSITION, low=1, high=TOP, default=15_962, unit="",
                   help="Where the query stands: the number of tokens before it.")  # fmt: skip
     yield params.Number("distance", "Distance", 16, 0, COLUMNS - 1, 1, "tokens",
                         "How many tokens behind the query its key stands.",
@@ -135,11 +135,14 @@ def positions(v: live.Values) -> Slots:
                  position=f"{at:,}")  # fmt: skip
     told = shared if crowd > 1 else single
     verdict = say("Each token has a place of its own here.")
+    if at > precision.last_exact_position("bfloat16"):
+        verdict = say("In bfloat16, position {at} has a place to itself; its neighbours share.",
+                      at=f"{at:,}")  # fmt: skip
     if crowd > 1:
         verdict = say("In bfloat16, {count} tokens stand on the same place: {held}.",
                       count=f"{crowd:,}", held=f"{held_at('bfloat16', at):,}")  # fmt: skip
     return {
-        "verdict": live.drawing(pictures.verdict(verdict, "turns0" if crowd > 1 else "accent")),
+        "verdict": live.drawing(pictures.verdict(verdict, "bfloat16" if crowd > 1 else "float32")),
         "ruler": live.drawing(pictures.ruler(start, count, at, key, rows, alt=told, _=say)),
         "distinct": live.figure(
             pictures.distinct([distinct(dtype) for dtype in LOOKS], at + 1, TOP, _=say),
@@ -158,8 +161,9 @@ def positions(v: live.Values) -> Slots:
                                                  say("as each dtype has it"))),
         "caption": caption(
             say("{told}.", told=told), seen(at, behind),
-            say("Up to {exact} bfloat16 has every whole number; from there on its steps double at "
-                "each power of two.",
+            say("bfloat16 keeps the {bits} leading binary digits of a number, its significand: "
+                "enough for every whole number up to {exact}; from there on its steps double at "
+                "each power of two.", bits=precision.SIGNIFICANT_BITS["bfloat16"],
                 exact=number(precision.last_exact_position("bfloat16"))),
         ),
         "formula": formula(spacing_formula(at)),
@@ -209,7 +213,11 @@ def facts(at: int, behind: int) -> list[tuple[str, list[str]]]:
         first, last = precision.sharing(dtype, at)
         return f"{last - first + 1:,}"
 
-    rows.append((say("bits of the significand"),
+    def ahead(dtype: Dtype) -> str:
+        spacing = precision.spacing(dtype, at)
+        return "–" if spacing is None else f"{spacing:,}"
+
+    rows.append((say("leading binary digits kept"),
                  [str(precision.SIGNIFICANT_BITS[dtype]) for dtype in LOOKS]))  # fmt: skip
     rows.append((say("exact up to"),
                  [f"{precision.last_exact_position(dtype):,}" for dtype in LOOKS]))  # fmt: skip
@@ -217,11 +225,10 @@ def facts(at: int, behind: int) -> list[tuple[str, list[str]]]:
                  [f"{held_at(d, at):,}" if holds(d, at) else say("too large")
                   for d in LOOKS]))  # fmt: skip
     row(say("positions on that number"), crowd)
-    row(say("to the next number"), lambda dtype: f"{precision.spacing(dtype, at):,}")
+    row(say("to the next number"), ahead)
     row(say("distance {distance} becomes", distance=behind),
         lambda dtype: f"{held_at(dtype, at) - held_at(dtype, at - behind):,}")  # fmt: skip
-    row(say("told apart of {count}", count=f"{at + 1:,}"),
-        lambda dtype: percent(precision.distinct_positions(dtype, at + 1) / (at + 1)))  # fmt: skip
+    row(say("told apart, of {count}", count=f"{at + 1:,}"), lambda dtype: many(dtype, at))
     return rows
 
 
@@ -241,7 +248,7 @@ def spacing_formula(at: int) -> str:
     """The spacing of bfloat16 where its numbers are further apart than positions."""
     held = held_at("bfloat16", at)
     spacing = precision.spacing("bfloat16", at)
-    if spacing == 1:
+    if spacing is None or spacing == 1:
         return pictures.SPACING.markup()
     return pictures.SPACING.markup(spacing, e=held.bit_length() - 1,
                                    p=precision.SIGNIFICANT_BITS["bfloat16"])  # fmt: skip
@@ -275,8 +282,9 @@ def casts(way: str, dtype: Dtype) -> Casts:
 def look(way: str, dtype: Dtype) -> tuple[str, str, str]:
     """Colour, dash and kind in a legend."""
     own = {
-        "float32": ("accent", "", "solid"), "tables": ("kept", "9px,2px", "dash"),
-        "inv_freq": ("linear", "5px,4px", "dash"), "positions": ("ntk", "2px,2px", "dot"),
+        "float32": LOOKS["float32"], "tables": ("quiet", "9px,2px", "dash"),
+        "inv_freq": ("rounded_inv_freq", "5px,4px", "dash"),
+        "positions": ("rounded_positions", "2px,2px", "dot"),
     }  # fmt: skip
     return own.get(way) or LOOKS[dtype]
 
@@ -290,16 +298,26 @@ def worst(model: str, pair: int, way: str, dtype: Dtype) -> tuple[Any, Any]:
     return upto, found
 
 
+def reaches(way: str, dtype: Dtype, position: int) -> bool:
+    """Whether the position can be held as that way does."""
+    return way not in ("positions", "all") or holds(dtype, position)
+
+
+def ended(dtype: Dtype, at: int) -> str:
+    """Why there is no picture of a position."""
+    return say(
+        "{dtype} has no number for position {at}: from {end} on, positions become infinite and "
+        "have no cosine.", dtype=dtype, at=f"{at:,}", end=f"{precision.last_position(dtype) + 1:,}",
+    )  # fmt: skip
+
+
 def angles(v: live.Values) -> Slots:
     """Errors of a pair's cosine by position, and of all pairs' angles at one position."""
     dtype, way, pair, at = v["dtype"], v["held"], v["pair"], v["position"]
     frequencies = inv_freq(v["model"])
-    chosen = casts(way, dtype)
     exact_angles = precision.cast_angles(EXACT, at, frequencies)
     exact, exact_cos = float(exact_angles[pair]), float(math.cos(exact_angles[pair]))
-    held = float(precision.cast_angles(chosen, at, frequencies)[pair])
-    held_cos = float(precision.cast_cosines(chosen, at, frequencies)[pair])
-    shade = look(way, dtype)[0]
+    where = say("position {at}, pair {pair}", at=f"{at:,}", pair=pair)
     lines, by_pair, rows, ends = [], [], [], []
     for each in HELD:
         colour, dash, kind = look(each, dtype)
@@ -307,30 +325,20 @@ def angles(v: live.Values) -> Slots:
         x, y = worst(v["model"], pair, each, dtype)
         lines.append(Curve(label(each, dtype), colour, dash, x, y, width))
         ends.append(f"{label(each, dtype)} {plain_text(number(float(y[-1])))}")
-        off = abs(precision.cast_angles(casts(each, dtype), at, frequencies) - exact_angles)
-        if each != "tables":  # its angles are float32's
-            by_pair.append(Curve(label(each, dtype), colour, dash, list(range(len(off))), off,
-                                 width))  # fmt: skip
-        cos = float(precision.cast_cosines(casts(each, dtype), at, frequencies)[pair])
         named = pictures.swatch(label(each, dtype), colour, kind)
-        rows.append((pictures.choose(each, named, chosen=each == way),
-                     (number(float(off[pair])), decimal(cos),
-                      number(abs(cos - exact_cos)))))  # fmt: skip
+        told = ("–", "–", "–")
+        if reaches(each, dtype, at):
+            off = abs(precision.cast_angles(casts(each, dtype), at, frequencies) - exact_angles)
+            cos = float(precision.cast_cosines(casts(each, dtype), at, frequencies)[pair])
+            told = (number(float(off[pair])), decimal(cos), number(abs(cos - exact_cos)))
+            if each != "tables":  # its angles are float32's
+                by_pair.append(Curve(label(each, dtype), colour, dash, list(range(len(off))), off,
+                                     width))  # fmt: skip
+        rows.append((pictures.choose(each, named, chosen=each == way), told))
     lines.sort(key=lambda one: one.width)
     by_pair.sort(key=lambda one: one.width)
-    judgement = judged(way, dtype, abs(held - exact), abs(held_cos - exact_cos))
-    told = say("cos {right} became {held}", right=decimal(exact_cos), held=decimal(held_cos))
-    where = say("position {at}, pair {pair}", at=f"{at:,}", pair=pair)
-    scrambled = sum(one > math.pi / 2 for one in
-                    abs(precision.cast_angles(chosen, at, frequencies) - exact_angles))  # fmt: skip
     return {
-        "verdict": live.drawing(pictures.verdict(judgement, shade)),
-        "hands": live.drawing(
-            f'<div class="pv-precision-clock">{pictures.hands(exact, held, shade, alt=told)}<div>'
-            f"<p>{where}</p><p>{say('angle')} <b>{angle(exact)}</b> {say('is held as')} "
-            f"<b>{angle(held)}</b></p><p>cos {angle(exact)} = <b>{decimal(exact_cos)}</b><br>"
-            f"cos {angle(held)} = <b>{decimal(math.cos(held))}</b></p></div></div>"
-        ),
+        **(at_one if reaches(way, dtype, at) else past_the_last)(v, exact_angles, where),
         "errors": live.figure(
             pictures.errors(lines, at, END, _=say),
             say("Largest error of the cosine of pair {pair} up to position {end}: {values}",
@@ -343,29 +351,74 @@ def angles(v: live.Values) -> Slots:
         ),
         "by_pair": live.figure(
             pictures.by_pair(by_pair, pair, len(frequencies), _=say),
-            say("Error of each pair’s angle at position {at}: in {count} of {pairs} pairs the hand "
-                "is off by more than a quarter turn", at=f"{at:,}", count=scrambled,
-                pairs=len(frequencies)),
+            say("Error of each pair’s angle at position {at}. {told}", at=f"{at:,}",
+                told=astray(v, exact_angles)),
         ),
         "by_pair:head": live.drawing(
             style.heading(say("Error of the angle, all pairs"),
-                          say("at position {at}", at=f"{at:,}"))
+                          say("at position {at}, whole turns included", at=f"{at:,}"))
         ),
         "ways": live.drawing(
             pictures.table([say("in {dtype}", dtype=dtype), say("angle off by"), say("cos"),
-                            say("cos off by")], rows, alt=f"{where}: {told}")
+                            say("cos off by")], rows, alt=where)
         ),
-        "caption": caption(
-            say("With {way}, {count} of {pairs} pairs point more than a quarter turn away at "
-                "position {at}.", way=f"<b>{label(way, dtype)}</b>", count=scrambled,
-                pairs=len(frequencies), at=f"{at:,}"),
-            harm(v, dtype), fast(exact),
-        ),
+        "caption": caption(astray(v, exact_angles), harm(v, dtype), fast(exact)),
+    }  # fmt: skip
+
+
+def at_one(v: live.Values, exact_angles: Any, where: str) -> Slots:
+    """What the chosen rounding makes of the chosen pair's angle."""
+    dtype, way, pair = v["dtype"], v["held"], v["pair"]
+    frequencies, chosen = inv_freq(v["model"]), casts(way, dtype)
+    exact, exact_cos = float(exact_angles[pair]), float(math.cos(exact_angles[pair]))
+    held = float(precision.cast_angles(chosen, v["position"], frequencies)[pair])
+    held_cos = float(precision.cast_cosines(chosen, v["position"], frequencies)[pair])
+    shade = look(way, dtype)[0]
+    told = say("cos {right} became {held}", right=decimal(exact_cos), held=decimal(held_cos))
+    judgement = judged(way, dtype, abs(held - exact), abs(held_cos - exact_cos))
+    return {
+        "verdict": live.drawing(pictures.verdict(judgement, shade)),
+        "hands": live.drawing(pictures.clock(
+            pictures.hands(exact, (held, shade), alt=f"{where}: {told}"), where,
+            f"{say('angle')} <b>{angle(exact)}</b> {say('is held as')} <b>{angle(held)}</b>",
+            f"cos {angle(exact)} = <b>{decimal(exact_cos)}</b><br>"
+            f"cos {angle(held)} = <b>{decimal(math.cos(held))}</b>",
+        )),
         "formula": formula(
-            pictures.COSINE.markup(abs(math.cos(held) - exact_cos), phi=held, m=at,
+            pictures.COSINE.markup(abs(math.cos(held) - exact_cos), phi=held, m=v["position"],
                                    theta_i=float(frequencies[pair]))
         ),
     }  # fmt: skip
+
+
+def past_the_last(v: live.Values, exact_angles: Any, where: str) -> Slots:
+    """The same where there is no number for the position."""
+    dtype, exact = v["dtype"], float(exact_angles[v["pair"]])
+    told = f"cos {angle(exact)} = <b>{decimal(math.cos(exact))}</b>"
+    return {
+        "verdict": live.drawing(
+            pictures.verdict(ended(dtype, v["position"]), look(v["held"], dtype)[0])
+        ),
+        "hands": live.drawing(pictures.clock(
+            pictures.hands(exact, None, alt=f"{where}: cos {decimal(math.cos(exact))}"), where,
+            f"{say('angle')} <b>{angle(exact)}</b> {say('is too large')}", told,
+        )),
+        "formula": formula(pictures.COSINE.markup()),
+    }  # fmt: skip
+
+
+def astray(v: live.Values, exact_angles: Any) -> str:
+    """How many pairs point elsewhere."""
+    dtype, way, at = v["dtype"], v["held"], v["position"]
+    if not reaches(way, dtype, at):
+        return ended(dtype, at)
+    held = precision.cast_angles(casts(way, dtype), at, inv_freq(v["model"]))
+    apart = precision.between_hands(held, exact_angles)
+    return say(
+        "With {way}, {count} of {pairs} pairs point more than a quarter turn away at position "
+        "{at}; whole turns do not count.", way=label(way, dtype),
+        count=sum(one > math.pi / 2 for one in apart), pairs=len(apart), at=f"{at:,}",
+    )  # fmt: skip
 
 
 def judged(way: str, dtype: Dtype, off: float, error: float) -> str:
@@ -390,7 +443,7 @@ def harm(v: live.Values, dtype: Dtype) -> str:
     least = float(worst(v["model"], v["pair"], "tables", dtype)[1][-1])
     most = float(worst(v["model"], v["pair"], v["held"], dtype)[1][-1])
     return say(
-        "Over all positions, cos of pair {pair} is off by up to {most}; with only cos and sin in "
+        "In the upper chart cos of pair {pair} is off by up to {most}; with only cos and sin in "
         "{dtype} by {least}.", pair=v["pair"], most=number(most), least=number(least), dtype=dtype,
     )  # fmt: skip
 
@@ -430,74 +483,85 @@ def said(way: str, dtype: Dtype) -> str:
             "all": say("{dtype}, angles too", dtype=dtype)}[way]  # fmt: skip
 
 
+def reached(way: str, dtype: Dtype) -> int:
+    """Last position that can be held as that way does."""
+    return min(TOP, precision.last_position(dtypes(dtype)[way][1]))
+
+
 @lru_cache(maxsize=256)
 def along(way: str, dtype: Dtype, model: str, behind: int) -> tuple[Any, Any]:
     """Positions, and the score of one distance at each."""
-    end = min(END, precision.last_position(dtype))
-    at = distances.bins(end, 170, "log") + 1
+    at = distances.bins(reached(way, dtype), 200, "log") + 1
     at = at[at >= behind]
     return at, scored(way, dtype, model, at, [behind])[:, 0]
 
 
+@dataclass(frozen=True)
+class Told:
+    """Scores of one distance: at the position, and within the positions in view.
+
+    Attributes:
+        here: At the position.
+        low: The lowest in view.
+        high: The highest in view.
+        off: The largest error in view.
+    """
+
+    here: float
+    low: float
+    high: float
+    off: float
+
+
 def invariance(v: live.Values) -> Slots:
-    """Scores by position and distance, which should be alike in every row."""
+    """Scores by position and distance, which should be alike in every row, and right."""
     dtype, model, at, behind = v["dtype"], v["model"], v["position"], v["distance"]
-    end = min(END, precision.last_position(dtype))
+    ways = [way for way in dtypes(dtype) if at <= reached(way, dtype)]
+    end = min(reached(way, dtype) for way in ways)
     start = min(max(at - ROWS // 2, 0), end - ROWS + 1)
     rows, columns = range(start, start + ROWS), range(COLUMNS)
-    found = {way: scored(way, dtype, model, rows, columns) for way in dtypes(dtype)}
+    found = {way: scored(way, dtype, model, rows, columns) for way in ways}
     first = max(behind - start, 0)  # row from which the key exists
-    told: dict[str, tuple[float, float, float]] = {}
+    told: dict[str, Told] = {}
     for way, scores in found.items():
-        column = scores[first:, behind]
-        told[way] = (float(scores[at - start, behind]), float(column.min()), float(column.max()))
-    looks = {"exact": ("ink", "1px,3px", "dot"), "float32": ("accent", "", "solid"),
-             "tables": ("kept", "9px,2px", "dash"), "all": LOOKS[dtype]}  # fmt: skip
+        column, exact = scores[first:, behind], found["exact"][first:, behind]
+        told[way] = Told(float(scores[at - start, behind]), float(column.min()),
+                         float(column.max()), float(abs(column - exact).max()))  # fmt: skip
+    looks = {"exact": ("ink", "1px,3px", "dot"), "float32": LOOKS["float32"],
+             "tables": ("quiet", "9px,2px", "dash"), "all": LOOKS[dtype]}  # fmt: skip
     lines = [
         Curve(said(way, dtype), looks[way][0], looks[way][1], *along(way, dtype, model, behind),
               2.4 if way == "all" else 1.7)
         for way in ("all", "tables", "float32", "exact")
     ]  # fmt: skip
-    low, high = told["all"][1:]
     shown = [
-        (way, said(way, dtype), looks[way][0], found[way],
-         say("{way}: distance {distance} scores from {low} to {high}", way=said(way, dtype),
-             distance=behind, low=decimal(told[way][1]), high=decimal(told[way][2])))
+        (way, said(way, dtype), looks[way][0], found.get(way),
+         say("{way}: distance {distance} scores from {low} to {high}, off by up to {off}",
+             way=said(way, dtype), distance=behind, low=decimal(told[way].low),
+             high=decimal(told[way].high), off=plain_text(number(told[way].off)))
+         if way in told else ended(dtype, at))
         for way in ("tables", "all")
     ]  # fmt: skip
     markup, rasters = pictures.maps(shown, start, at, behind, _=say)
     span = say("positions {first}–{last}", first=f"{start + first:,}", last=f"{start + ROWS - 1:,}")
-    broken = high - low > 0.1
-    verdict = say("Distance {distance} scores the same wherever it is.", distance=behind)
-    if broken:
-        verdict = say(
-            "One distance, {distance}, scores from {low} to {high} within {rows} tokens.",
-            distance=behind,
-            low=decimal(low),
-            high=decimal(high),
-            rows=ROWS - first,
-        )
-    elif high - low > 0.01:
-        verdict = say(
-            "Distance {distance} begins to score differently from place to place.", distance=behind
-        )
-    frequencies = inv_freq(model)
+    verdict, shade = ended(dtype, at), LOOKS[dtype][0]
+    if "all" in told:
+        verdict = weighed(behind, span, told["all"], told["exact"].here)
+        shade = "float32" if told["all"].off <= SLIGHT else shade
     rotary = presets.main_rotary(model)
     assert rotary is not None
     return {
-        "verdict": live.drawing(
-            pictures.verdict(verdict, LOOKS[dtype][0] if high - low > 0.01 else "accent")
-        ),
+        "verdict": live.drawing(pictures.verdict(verdict, shade)),
         "maps": live.drawing(markup, rasters),
         "maps:head": live.drawing(
             style.heading(say("Score by place and distance"),
-                          say("every row should look like the one above it"))
+                          say("all rows should be alike, and both maps"))
         ),
         "flat": live.figure(
-            pictures.flat(lines, at, END, _=say),
-            say("Score of distance {distance} by position; exact {exact}; {values}",
-                distance=behind, exact=decimal(told["exact"][0]),
-                values=", ".join(f"{said(way, dtype)} {decimal(told[way][0])}" for way in told)),
+            pictures.flat(lines, at, TOP, _=say),
+            say("Score of distance {distance} at position {at}: {values}",
+                distance=behind, at=f"{at:,}",
+                values=", ".join(f"{said(way, dtype)} {decimal(told[way].here)}" for way in told)),
         ),
         "flat:head": live.drawing(
             style.heading(say("Distance {distance} at every position", distance=behind),
@@ -505,28 +569,60 @@ def invariance(v: live.Values) -> Slots:
         ),
         "table": live.drawing(
             pictures.table(
-                [say("vectors and angles"), say("score here"), say("spread")],
+                [say("vectors and angles"), say("score here"), say("off by"), say("moves by")],
                 [(pictures.swatch(said(way, dtype), looks[way][0], looks[way][2]),
-                  (decimal(here), number(most - least)))
-                 for way, (here, least, most) in told.items()],
+                  numbers(told.get(way))) for way in dtypes(dtype)],
                 alt=f"{say('distance {distance}', distance=behind)}, {span}",
             )
         ),
         "table:head": live.drawing(
             style.heading(say("Distance {distance}", distance=behind),
-                          say("spread over {span}", span=span))
+                          say("the most over {span}", span=span))
         ),
-        "caption": caption(
-            say("Query and key move together, {distance} tokens apart, so the score must not move. "
-                "With angles in float32 it stays within {small} although vectors are {dtype}; with "
-                "angles in {dtype} it moves by {large}.", distance=behind, dtype=dtype,
-                small=number(told["tables"][2] - told["tables"][1]), large=number(high - low)),
-        ),
+        "caption": caption(*moved(v, told, span)),
         "formula": formula(
-            pictures.FLAT.markup(told["exact"][0], delta=behind, b=rotary.rope.rope_theta,
-                                 d=2 * len(frequencies), half=len(frequencies))
+            pictures.FLAT.markup(told["exact"].here, delta=behind, b=rotary.rope.rope_theta,
+                                 d=rotary.rope.rotary_dim, half=rotary.rope.rotary_dim // 2)
         ),
     }  # fmt: skip
+
+
+def weighed(behind: int, span: str, told: Told, right: float) -> str:
+    """Whether scores of the distance in view are alike, and right; both can fail alone."""
+    low, high = decimal(told.low), decimal(told.high)
+    values = {"distance": behind, "span": span, "low": low, "high": high, "right": decimal(right)}
+    if told.high - told.low > GROSS:
+        return say("One distance, {distance}, scores from {low} to {high} at {span}.", **values)
+    if told.off > GROSS:
+        values["held"] = low if low == high else say("{low} to {high}", **values)
+        return say("Distance {distance} scores {held} at {span}, where {right} is right.", **values)
+    if told.high - told.low > SLIGHT:
+        return say("Distance {distance} begins to score differently from place to place at {span}.",
+                   **values)  # fmt: skip
+    if told.off > SLIGHT:
+        return say("Distance {distance} scores alike at {span}, but off by {off}.",
+                   off=number(told.off), **values)  # fmt: skip
+    return say("Distance {distance} scores as it should at {span}.", **values)
+
+
+def numbers(one: Told | None) -> tuple[str, str, str]:
+    """A row of the table; dashes where there is no number."""
+    if one is None:
+        return "–", "–", "–"
+    return decimal(one.here), number(one.off), number(one.high - one.low)
+
+
+def moved(v: live.Values, told: dict[str, Told], span: str) -> Iterator[str]:
+    """What becomes of the score when query and key move together."""
+    dtype = v["dtype"]
+    yield say("Query and key move together, {distance} tokens apart, so the score must stay "
+              "{right}.", distance=v["distance"], right=decimal(told["exact"].here))  # fmt: skip
+    yield say("At {span} it is off by up to {off} if only vectors are {dtype}.",
+              span=span, off=number(told["tables"].off), dtype=dtype)  # fmt: skip
+    if "all" in told:
+        one = told["all"]
+        yield say("With angles in {dtype} too it is off by up to {off}, and moves by {moved}.",
+                  off=number(one.off), moved=number(one.high - one.low), dtype=dtype)  # fmt: skip
 
 
 VIEW = live.View("precision", parameters, draw)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import cache
 from html import escape
 
 from posviz import params
 from posviz.ui import live, search, site
+from posviz.ui.search_words import comparable, has, normal
 from posviz.ui.text import say
 
 LINE = params.Text(
@@ -18,8 +20,9 @@ KINDS = {
     "key": "config key", "term": "term", "pitfall": "pitfall", "claim": "claim",
     "model": "model", "prose": "explanation",
 }  # fmt: skip
-# What an explanation shows of itself: so many letters before the word, and in all.
-BEFORE, SHOWN = 40, 150
+# What an explanation shows of itself: so many letters before the word, if its sentence does not fit
+# into so many.
+BEFORE, SHOWN = 60, 170
 
 
 def parameters(v: live.Values) -> Iterator[params.Parameter]:
@@ -30,10 +33,10 @@ def parameters(v: live.Values) -> Iterator[params.Parameter]:
 def draw(**values: str) -> dict[str, live.Picture]:
     """The links, and in words how many there are."""
     line = values["search"]
-    if not search.normal(line):
+    if not normal(line):
         return {"found": live.drawing(everything()), "count": live.drawing("")}
     found = search.find(line)
-    items = "".join(item(entry, line, found) for entry in found.entries)
+    items = "".join(item(entry, found.words) for entry in found.entries)
     return {
         "found": live.drawing(f"<ul>{items}</ul>" if items else ""),
         "count": live.drawing(count(found, line)),
@@ -79,10 +82,8 @@ def count(found: search.Found, line: str) -> str:
     return escape(" ".join(told), quote=False)
 
 
-def item(entry: search.Entry, line: str, found: search.Found) -> str:
+def item(entry: search.Entry, words: Sequence[str]) -> str:
     """One result: what it is called and where it is, what it is, what it says."""
-    words = [word for word in search.normal(line).split() if word not in found.missing]
-    words += found.instead
     says = entry.says or (excerpt(entry.body, words) if entry.kind == "prose" else "")
     where = f"<i>{escape(entry.where)}</i>" if entry.where else ""
     return (
@@ -93,15 +94,36 @@ def item(entry: search.Entry, line: str, found: search.Found) -> str:
     )
 
 
-def excerpt(prose: str, words: list[str]) -> str:
-    """The piece of an explanation around the first of the words that stands in it."""
-    spots = (re.search(rf"\b{re.escape(word)}", prose, re.IGNORECASE) for word in words)
-    at = min((spot.start() for spot in spots if spot), default=0)
-    start = prose.rfind(" ", 0, max(at - BEFORE, 0)) + 1 if at > BEFORE else 0
-    piece = prose[start : start + SHOWN]
-    if start + SHOWN < len(prose):
-        piece = piece.rsplit(" ", 1)[0] + " …"
-    return f"… {piece}" if start else piece
+def excerpt(prose: str, words: Sequence[str]) -> str:
+    """The sentence of an explanation that has most of the words, or as much of it as fits."""
+    told = sentences(prose)
+    best = max(range(len(told)), key=lambda at: sum(has(told[at][1], w) for w in words))
+    shown, before = told[best][0], best > 0
+    if len(shown) > SHOWN:
+        pieces = shown.split()
+        has_one = (any(has(comparable(piece), word) for word in words) for piece in pieces)
+        at = next((at for at, found in enumerate(has_one) if found), 0)
+        start = max(len(" ".join(pieces[:at])) - BEFORE, 0)
+        start = min(start, len(shown) - SHOWN)
+        if start > 0:
+            before, start = True, shown.find(" ", start) + 1
+        shown = shown[start:]
+    for sentence, _ in told[best + 1 :]:
+        if len(shown) + len(sentence) >= SHOWN:
+            break
+        shown, best = f"{shown} {sentence}", best + 1
+    cut = len(shown) > SHOWN
+    if cut:
+        shown = shown[:SHOWN].rsplit(" ", 1)[0]
+    after = cut or best + 1 < len(told)
+    return f"{'… ' * before}{shown}{' …' * after}"
+
+
+@cache
+def sentences(prose: str) -> tuple[tuple[str, str], ...]:
+    """Each sentence of an explanation, and its words as they are compared."""
+    told = re.split(r"(?<=[.!?]) (?=[^a-z])", prose)
+    return tuple((sentence, comparable(sentence)) for sentence in told)
 
 
 VIEW = live.View("search", parameters, draw)

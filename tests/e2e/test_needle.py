@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.conftest import NARROW, Visit, visit
+from tests.e2e.conftest import Visit, visit
 
 pytestmark = pytest.mark.e2e
 
@@ -83,20 +83,3 @@ def test_cells_are_chosen_by_mouse_and_by_key(tab: Visit) -> None:
     focused = "document.activeElement.getAttribute('data-set')"
     assert page.evaluate(focused) == "cell=2"
     expect(page.locator(".pv-needle[tabindex='-1']")).to_have_count(24)
-
-
-def test_a_narrow_screen_needs_no_sideways_scroll(browser: Browser, address: str) -> None:
-    for tab in visit(browser, address):
-        tab.page.set_viewport_size(NARROW)
-        page = opened(tab)
-        assert page.evaluate("document.documentElement.scrollWidth") <= NARROW["width"]
-        wide = page.evaluate(
-            """() => [...document.querySelectorAll('.stMain *')]
-                .filter((node) => node.getBoundingClientRect().right > innerWidth + 1)
-                .map((node) => node.className)"""
-        )
-        assert not wide
-        for size in page.locator(".pv-needle").evaluate_all(
-            "nodes => nodes.map((node) => [node.offsetWidth, node.offsetHeight])"
-        ):
-            assert min(size) >= 44

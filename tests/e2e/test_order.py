@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 from playwright.sync_api import expect
 
 from posviz import order
-from tests.e2e.conftest import NARROW, Visit
+from tests.e2e.conftest import Visit
 
 pytestmark = pytest.mark.e2e
 
@@ -73,15 +71,3 @@ def test_words_are_dragged_moved_by_keys_and_typed(tab: Visit) -> None:
     tab.text("examples").get_by_role("button", name="dog bites man").click()
     expect(words).to_have_text(["man", "bites", "dog"])
     expect(page.locator("#pv-text")).to_have_value("dog bites man")
-
-
-def test_it_stacks_on_a_phone_in_the_dark(dark_tab: Visit) -> None:
-    dark_tab.page.set_viewport_size(NARROW)
-    sentence = "the+man+saw+the+dog+before+the+dog+saw+the+unimaginable+man"
-    page = dark_tab.go(f"/order?encoding=rope&text={sentence}", *KEYS)
-    dark_tab.fits()
-    for key in KEYS:
-        box = dark_tab.text(key).bounding_box()
-        assert box
-        assert box["x"] + box["width"] <= NARROW["width"]
-    assert re.search(r"\d", page.locator(".pv-order-outputs tbody").inner_text())

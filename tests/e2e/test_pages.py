@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.e2e.conftest import NARROW, visit
+from posviz import params
+from posviz.ui import live
+from posviz.ui.text import say
+from tests.e2e.conftest import NARROW, Visit, visit
 from tests.ui.views import PAGES, parts_of, view_of
 
 pytestmark = pytest.mark.e2e
@@ -13,10 +18,13 @@ pytestmark = pytest.mark.e2e
 
 @pytest.mark.parametrize("page", PAGES)
 def test_keys_reach_both_ends_on_a_dark_phone(browser: Browser, address: str, page: str) -> None:
+    view = view_of(page)
     for tab in visit(browser, address, color_scheme="dark"):
         tab.page.set_viewport_size(NARROW)
-        for n, part in enumerate(parts_of(view_of(page))):
-            tab.go(f"/{page}?part={part}" if part else f"/{page}")
+        tab.go(f"/{page}")
+        for n, part in enumerate(parts_of(view)):
+            if n:
+                choose(tab, view, part)
             tab.page.wait_for_timeout(200)  # the last handles
             if n == 0:  # the ends of all parts are drawn without a browser, in tests/ui
                 handles = tab.page.locator(".pv-slider input[type=range]:enabled")
@@ -28,13 +36,27 @@ def test_keys_reach_both_ends_on_a_dark_phone(browser: Browser, address: str, pa
             expect(tab.page.locator(".stException")).to_have_count(0)
             tab.fits()
             wide = tab.page.evaluate(OVER)
-            assert not wide, f"{page} {part}: labels that do not fit: {wide}"
+            assert not wide, f"{page} {part}: too wide: {wide}"
 
 
-# Labels of handles that are cut off.
-OVER = """() => [...document.querySelectorAll(".pv-head label")]
-  .filter((label) => label.scrollWidth > label.clientWidth + 1)
-  .map((label) => label.textContent)"""
+def choose(tab: Visit, view: live.View, part: str) -> None:
+    """Another part of the page, by its button."""
+    choice = view.declared(view.read({})[0])["part"]
+    assert isinstance(choice, params.Choice)
+    label = re.compile(f"^{re.escape(say(choice.label_of(part)))}$")
+    tab.page.locator(".stButtonGroup button").filter(has_text=label).first.click()
+    tab.page.wait_for_function("(part) => location.search.includes(`part=${part}`)", arg=part)
+
+
+# Labels of handles that are cut off, and what reaches past the screen but for what scrolls itself.
+OVER = """() => [
+  ...[...document.querySelectorAll(".pv-head label")]
+    .filter((label) => label.scrollWidth > label.clientWidth + 1)
+    .map((label) => label.textContent),
+  ...[...document.querySelectorAll(".stMain [data-key]")]
+    .filter((place) => place.getBoundingClientRect().right > innerWidth + 1)
+    .map((place) => place.dataset.key),
+]"""
 
 
 def test_the_first_visit_to_a_server_may_be_any_page(browser: Browser, cold_address: str) -> None:

@@ -116,14 +116,14 @@ def test_all_pictures_follow_while_a_handle_is_dragged(tab: Visit) -> None:
         page.mouse.move(x - 4, y)
         page.wait_for_timeout(400)
         page.evaluate(WATCH, pictures)
-        for step in range(45):  # 1.5 s, 30 moves a second, to and fro over 90 pixels
-            page.mouse.move(x - 4 - 90 * (1 - abs(step % 60 / 30 - 1)), y)
+        for step in range(30):  # 1 s, 30 moves a second, to and fro over 90 pixels
+            page.mouse.move(x - 4 - 90 * (1 - abs(step / 15 - 1)), y)
             page.wait_for_timeout(1000 / 30)
         watch = page.evaluate("watch.on = false, watch")
         page.mouse.up()
         # The head has 32 values, so it cannot change oftener than the mouse passes one.
         least = 10 if handle != "head" else 4
-        assert min(watch["changes"]) / 1.5 >= least, (handle, watch)
+        assert min(watch["changes"]) >= least, (handle, watch)
         assert watch["blank"] == watch["faded"] == watch["moved"] == 0, (handle, watch)
 
 
@@ -483,5 +483,5 @@ def test_search_is_reached_by_a_key_and_gone_through_with_arrows(tab: Visit) -> 
     assert page.url == before  # what is typed leaves no trace in the page's link
     line.fill("mscale_all_dim")
     page.keyboard.press("Enter")
-    page.wait_for_url("**/scaling?part=attention&pinned=yarn")
+    page.wait_for_url("**/scaling?model=DeepSeek-V2-Lite")
     expect(page.locator("[data-key] .js-line").first).to_be_attached()

@@ -29,7 +29,7 @@ def test_spectrum_and_angles_follow_a_drag(tab: Visit) -> None:
     expect(tab.text("ratios:head")).to_contain_text("pair 35 × 64")
     page.wait_for_function("location.search.includes('factor=64')")
     page.locator('[data-set="pinned=yarn"]').click()
-    expect(tab.text("caption")).to_contain_text("scores 2.0047 times")
+    expect(tab.text("caption")).to_contain_text("so scores by 2.0047")
     tab.drag("beta_fast", 0.8, 1.0, steps=6)
     expect(tab.text("ramps:head")).to_contain_text("from pair 14 to 35")
     tab.drag("pair", 35 / 63, 1.0, steps=6)

@@ -13,10 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from posviz import claims
+from posviz.claim_evidence import Bars, Evidence
 from posviz.claims import CLAIMS, Claim
 from posviz.figures import style
 from posviz.ui import live
-from posviz.views.claims import ANSWERS, VIEW
+from posviz.views.claims import ANSWERS, VIEW, value_of
+from tests.test_claims import moves
 from tests.ui.test_playground import any_values, content, numbers
 from tests.ui.views import PAGES, view_of
 
@@ -38,7 +40,7 @@ def words(markup: str) -> str:
     return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", "", markup))
 
 
-def sentence(template: str, found: claims.Evidence) -> str:
+def sentence(template: str, found: Evidence) -> str:
     told = {name: style.number(float(value)) for name, value in found.numbers.items()}
     return words(template.format(**told, **(found.names or {})))
 
@@ -92,22 +94,18 @@ def test_an_answer_is_told_right_or_wrong_with_the_deciding_numbers(
 
 @given(claim=st.sampled_from(CLAIMS), data=st.data())
 def test_each_number_of_a_caption_is_the_cores(claim: Claim, data: st.DataObject) -> None:
-    low, high, number = claim.handle.low, claim.handle.high, CLAIMS.index(claim) + 1
-    values: Any = (
-        st.integers(int(low), int(high)) if claim.handle.is_whole else st.floats(low, high)
-    )
-    value = data.draw(values)
+    number, value = CLAIMS.index(claim) + 1, data.draw(moves(claim))
     slots, found = drawn(number, claim.verdict, value), claim.evidence(value)
     said = sentence(claim.look, found)
     assert said in words(slots["look"]["markup"])
     picture = slots[f"evidence-{claim.id}"]
     if "figure" in picture:
         lines = {trace["name"]: numbers(trace["y"]) for trace in picture["figure"]["data"]}
-        assert not isinstance(found.picture, claims.Bars)
+        assert not isinstance(found.picture, Bars)
         for line in found.picture.lines:
             assert lines[line.label] == pytest.approx(line.values, rel=1e-6, abs=1e-6)
     else:
-        assert isinstance(found.picture, claims.Bars)
+        assert isinstance(found.picture, Bars)
         for bar in found.picture.bars:
             assert f"<em>{style.number(bar.value)}</em>" in picture["markup"]
 
@@ -119,9 +117,42 @@ def test_an_answer_puts_the_handle_where_it_is_decided(number: int) -> None:
     assert len(pieces) == len(ANSWERS)
     for piece, answer in zip(pieces, ANSWERS, strict=True):
         pairs = dict(pair.split("=") for pair in piece.split("&amp;"))
-        values = VIEW.follow({"claim": str(number), claim.id: str(claim.start)} | pairs)
-        assert values[claim.id] == claim.handle.default
+        moved = {claim.id: str(claim.start)} if claim.handle else {}
+        values = VIEW.follow({"claim": str(number)} | moved | pairs)
+        assert values.get(claim.id, 0) == claim.deciding
         assert claims.answers(values["answers"])[0][number - 1] == answer
+
+
+@ALL
+def test_the_buttons_beside_a_picture_say_and_mean_their_values(number: int) -> None:
+    claim = CLAIMS[number - 1]
+    look = drawn(number, claim.verdict)["look"]["markup"]
+    pairs = re.findall(
+        r'data-set="(\w+)=([^"]*)" aria-pressed="(\w+)">([^<]*(?:<sup>.*?</sup>)?)', look
+    )
+    if claim.handle is None:
+        assert not pairs
+        return
+    values = [claim.handle.parse(text) for _, text, *_ in pairs]
+    assert all(name == claim.id for name, *_ in pairs)
+    assert [value for value, (*_, pressed, _) in zip(values, pairs, strict=True)
+            if pressed == "true"] == [claim.deciding]  # fmt: skip
+    if claim.steps:
+        assert [told for *_, told in pairs] == list(claim.steps)
+        return
+    assert values == [claim.start, claim.deciding]
+    for value, (*_, told) in zip(values, pairs, strict=True):
+        assert told.endswith(f": {value_of(claim, value)}")
+    seems = {"true": "seems false", "false": "seems true", "depends": "holds"}[claim.verdict]
+    assert pairs[0][-1].startswith(f"Where it {seems}" if claim.seems else "To compare")
+
+
+def test_a_claim_with_nothing_to_move_has_a_picture_and_no_handle() -> None:
+    (number,) = (n for n, claim in enumerate(CLAIMS, 1) if claim.handle is None)
+    assert set(VIEW.read({"claim": str(number)})[0]) == {"claim", "answers"}
+    slots = drawn(number, "false")
+    head = slots[f"evidence-{CLAIMS[number - 1].id}:head"]["markup"]
+    assert words(head).strip() == "What decides it"
 
 
 @ALL

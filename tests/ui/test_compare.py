@@ -124,7 +124,8 @@ def test_equal_words_tell_relative_from_absolute() -> None:
     x = comparison.words(64, trained().d_model, 0.0)
     share = comparison.off_diagonal_share(comparison.scores("sinusoidal", x, trained()))
     assert share is not None
-    assert f"is not distance: sinusoidal {percent(share)}." in caption
+    said = f"Distance explains {percent(1 - share)} of what varies under sinusoidal; the rest"
+    assert said in caption
 
 
 def test_without_content_it_says_who_falls_silent() -> None:
@@ -148,12 +149,136 @@ def test_a_row_of_equal_weights_looks_everywhere() -> None:
 def test_one_encoding_alone_has_no_difference_and_none_asks_for_some() -> None:
     one = drawn("side", encodings=("rope",), a="rope", b="rope")
     assert "difference" not in one["maps"]["rasters"]
-    assert "Choose up to four" in words(drawn("side", encodings=())["caption"])
+    assert "Choose up to four" in words(drawn("side", encodings=())["maps:head"])
     same = drawn("side", a="t5", b="t5")
     assert "A and B are the same" in words(same["caption"])
 
 
+def test_a_saved_map_says_what_it_shows() -> None:
+    """Its heading, its axes and its colours are one picture; what only a page can use is marked."""
+    for show, told in (("scores", "score −6 or less"), ("weights", "weight 0.2 or more")):
+        slots = drawn("side", show=show)
+        markup = slots["maps"]["markup"]
+        assert told in markup
+        assert markup.count('class="pv-heat-title">query<') == 5
+        assert markup.count('class="pv-heat-under">key<') == 5
+        buttons = re.findall(r"<button[^>]*>", markup)
+        assert len(buttons) == 8
+        assert all("data-unsaved" in button for button in buttons)
+        heading = slots["maps:head"]["markup"]
+        assert "the line marks query 48" in heading
+        assert re.search(r"<span data-unsaved>[^<]*press A over one map and B over", heading)
+    alone = drawn("side", encodings=("rope",), a="rope", b="rope", show="weights")
+    assert "press A" not in alone["maps:head"]["markup"]
+    assert "B − A" not in alone["maps"]["markup"]
+
+
+def test_that_a_fifth_is_refused_is_said_beside_the_choice() -> None:
+    assert words(drawn("side")["hint"]).startswith("four at most")
+    assert words(drawn("side", encodings=("rope",), a="rope", b="rope")["hint"]) == "up to four"
+
+
+def ends(slot: dict[str, Any], axis: str = "yaxis") -> tuple[float, float]:
+    low, high = slot["figure"]["layout"][axis]["range"]
+    if slot["figure"]["layout"][axis].get("type") == "log":
+        return 10**low, 10**high
+    return low, high
+
+
+def reached(slot: dict[str, Any]) -> tuple[float, float]:
+    lines = [numbers(trace["y"]) for trace in slot["figure"]["data"]]
+    return min(float(one.min()) for one in lines), max(float(one.max()) for one in lines)
+
+
+@given(
+    chosen=st.sets(st.sampled_from(catalog.NAMES), min_size=1, max_size=4),
+    head=st.integers(1, 3), strength=st.sampled_from([0.0, 0.6, 1.0, 1.5]),
+    variety=st.sampled_from([0.0, 30.0, 100.0]), seed=st.integers(0, 99),
+)  # fmt: skip
+def test_no_line_of_a_query_leaves_its_axis(
+    chosen: set[str], head: int, strength: float, variety: float, seed: int
+) -> None:
+    names = tuple(name for name in catalog.NAMES if name in chosen)
+    common = {"encodings": names, "a": names[0], "b": names[-1], "head": head,
+              "strength": strength, "variety": variety, "seed": seed}  # fmt: skip
+    found = [drawn("side", seq_len=length, query=query, **common)["row"]
+             for length, query in ((96, 95), (96, 40), (8, 3))]  # fmt: skip
+    for one in found:
+        low, high = ends(one)
+        assert low <= reached(one)[0] <= reached(one)[1] <= high
+    assert len({ends(one) for one in found}) == 1  # it rests while these are dragged
+
+
+@pytest.mark.parametrize(
+    ("head", "names", "end"),
+    [(1, ("sinusoidal", "t5", "rope", "alibi"), 6), (2, ("t5", "alibi"), 6), (3, ("t5",), 16),
+     (3, ("rope", "alibi"), 16), (3, ("rope", "xpos"), 6)],
+)  # fmt: skip
+def test_colours_go_further_where_a_bias_does(head: int, names: tuple[str, ...], end: int) -> None:
+    slots = drawn("side", encodings=names, a=names[0], b=names[-1], head=head)
+    for raster in slots["maps"]["rasters"].values():
+        assert (raster["low"], raster["high"]) == (-end, end)
+    assert f"score −{end} or less" in slots["maps"]["markup"]
+    if end == 16:  # and few cells are past it, so that the map is not one colour
+        raster = numbers(slots["maps"]["rasters"][names[-1]]["values"])
+        assert (raster < -end).mean() < 0.15
+
+
+def test_weights_that_lie_under_the_chart_are_told() -> None:
+    said = "Weights below 0.0001 lie under the chart."
+    far = drawn("side", encodings=("t5", "alibi"), a="t5", b="alibi", head=3, show="weights")
+    assert reached(far["row"])[0] < ends(far["row"])[0]
+    assert said in words(far["caption"])
+    near = drawn("side", encodings=("rope",), a="rope", b="rope", show="weights")
+    assert reached(near["row"])[0] > ends(near["row"])[0]
+    assert said not in words(near["caption"])
+
+
 # By distance.
+
+
+@pytest.mark.parametrize("head", [1, 2, 3])
+@pytest.mark.parametrize("unit", ["scores", "weights"])
+@pytest.mark.parametrize("reach", [16, 1024, 4096])
+def test_a_line_by_distance_that_leaves_the_chart_is_named(
+    head: int, unit: str, reach: int
+) -> None:
+    slots = drawn("distance", lines=catalog.NAMES, unit=unit, reach=reach, place=9, head=head)
+    low, high = ends(slots["curves"])
+    assert reached(slots["curves"])[1] <= high
+    gone = []
+    for name in catalog.NAMES:
+        term = comparison.term(name, reach, trained(), Setting(head=head))
+        under = (attention.softmax(term) if unit == "weights" else term) < low
+        if under.any():
+            at = f"{under.argmax():,}"
+            gone.append(f"{'T5 bias' if name == 't5' else 'ALiBi'} at {at} tokens")
+            assert name in ("t5", "alibi")
+    said = words(slots["caption"]).partition("fall below the chart: ")[2]
+    assert said == (f"{' and '.join(gone)}." if gone else "")
+    if unit == "scores":
+        assert "T5" not in said  # its table has an end, and the axis room for it
+
+
+def test_learned_weights_are_shared_among_its_rows_and_it_says_so() -> None:
+    said = "its weights are shared among 256 keys, those of the others among 1,024"
+    assert said in words(drawn("distance", lines=("learned", "rope"), unit="weights")["caption"])
+    assert "shared" not in words(drawn("distance", lines=("learned",))["caption"])
+    short = drawn("distance", lines=("learned",), unit="weights", reach=256)
+    assert "shared" not in words(short["caption"])
+
+
+def test_formulas_are_of_the_chosen_and_heads_are_counted() -> None:
+    none = drawn("distance", lines=())
+    assert none["formula"]["markup"] == ""
+    assert words(none["caption"]) == "Choose encodings above."
+    for name, shown in (("alibi", "ALiBi"), ("rope", "RoPE")):
+        slots = drawn("distance", lines=(name,), head=2)
+        assert slots["formula"]["markup"].count("<p") == 1
+        assert shown in slots["formula"]["markup"]
+    assert "head 2 of 3, as many as our models" in words(
+        drawn("distance", lines=("alibi",), head=2)["caption"]
+    )
 
 
 @pytest.mark.parametrize("unit", ["scores", "weights"])
@@ -234,7 +359,7 @@ def test_a_filter_fades_the_others_and_counts() -> None:
     assert words(drawn("questions", years=0)["answers:head"]).endswith(
         "2 of 9: sinusoidal and learned"
     )
-    assert words(drawn("questions", years=0)["note:years"]) == "up to 2017"
+    assert words(drawn("questions", years=0)["note:years"]) == "2017"
     assert "No encoding answers so" in words(drawn("questions", years=0, kind="both")[
         "answers:head"])  # fmt: skip
 
@@ -258,6 +383,7 @@ def test_prices_are_exact(length: int, layers: int, heads: int, kv: int, d: int)
         assert row[4] == (re.sub("<[^>]*>", "", number(added)) if added else "0")
         assert row[5] == encoding.serving.short
     caption = words(slots["caption"])
+    assert f"hidden states instead, {size(2 * layers * heads * d * length)}." in caption
     assert f"takes {size(2 * heads * length**2)} for one layer" in caption
     assert f"KV cache {size(4 * layers * kv * d * length)} for all" in caption
     assert f"cache at {number(2 * layers * kv * d / heads)} tokens" in caption
@@ -267,6 +393,30 @@ def test_a_million_tokens_of_llama_take_70_terabytes() -> None:
     slots = drawn("price")
     assert "takes 70.4 TB for one layer, the KV cache 137 GB for all" in words(slots["caption"])
     assert 'aria-pressed="true">Llama 3.1 8B' in slots["shapes"]["markup"]
+
+
+def test_every_encoding_with_a_square_in_the_table_is_named() -> None:
+    slots = drawn("price")
+    named = ["Shaw's relative keys", "T5 bias", "Transformer-XL", "ALiBi"]
+    assert [row[0] for row in cells(slots["prices"]) if row[2] != "none"] == named
+    for said in (words(slots["caption"]), slots["memory"]["alt"]):
+        assert f"L × L of {', '.join(named[:-1])} and {named[-1]}, written out" in said
+
+
+@pytest.mark.parametrize("layers", [1, 128])
+@pytest.mark.parametrize("heads", [1, 128])
+@pytest.mark.parametrize("d", [2, 256])
+def test_every_model_has_room_on_the_axes_of_the_price(layers: int, heads: int, d: int) -> None:
+    for kv in {1, heads}:
+        slots = drawn("price", num_layers=layers, num_heads=heads, num_key_value_heads=kv,
+                      head_dim=d)  # fmt: skip
+        for key in ("memory", "work"):
+            low, high = ends(slots[key])
+            assert low < reached(slots[key])[0] < reached(slots[key])[1] < high
+    ticks = slots["work"]["figure"]["layout"]["yaxis"]
+    for at, text in zip(ticks["tickvals"], ticks["ticktext"], strict=True):
+        told = text.removesuffix(" %").replace("10⁻⁷", "1e-7")
+        assert float(told) == pytest.approx(100 * at)
 
 
 def test_lines_over_length_are_the_cores() -> None:

@@ -14,13 +14,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from posviz import export, extrapolation, hf_config, measured, picker, presets
+from posviz import (
+    export,
+    extrapolation,
+    hf_config,
+    measured,
+    picker,
+    picker_evidence,
+    picker_settings,
+    presets,
+)
 from posviz.figures import picker as pictures
 from posviz.params import shown
 from posviz.rope import RoPE
 from posviz.rope_scaling import yarn_mscale
 from posviz.ui import live
 from posviz.views import picker as views
+from posviz.views import picker_take
 from tests.ui.test_playground import any_values, content, numbers
 from tests.ui.views import view_of
 
@@ -49,7 +59,7 @@ def test_every_view_can_be_drawn_and_linked_and_hides_nothing_that_speaks_agains
     assert view.read(view.query(values)) == (values, [])
     slots = content(view.draw(**values))
     scene = views.Scene(**values)
-    for key in ("ours", "theirs"):
+    for key in ("ours", "theirs", "contrary"):
         figure = slots[key]["figure"]
         go.Figure({name: figure[name] for name in ("data", "layout")})  # validates
         for trace in figure["data"]:
@@ -66,13 +76,14 @@ def test_every_view_can_be_drawn_and_linked_and_hides_nothing_that_speaks_agains
     method = scene.outcome.method
     scales = scene.setting is not None and scene.setting.scaling.rope_type != "default"
     if method and scales:
-        for one in picker.orders(method, scene.case.factor):
+        for one in picker_evidence.orders(method, scene.case.factor):
             for rival in one.worse:
                 assert views.listed((rival,)) in told
     # Everything that was not recommended has its reason.
     for name in picker.WHY_NOT:
-        if name != scene.rule.outcome and (name != scene.case.start or name == "rope"):
-            label = picker.OUTCOMES[name].label
+        is_own = name == scene.case.start and (name != "rope" or scene.rule.outcome == "keep")
+        if name != scene.rule.outcome and not is_own:
+            label = scene.label(name)
             assert html.escape(label) in slots["others"]["markup"]
 
 
@@ -81,19 +92,24 @@ def test_what_is_taken_away_is_what_the_answer_says(view: live.View, data: st.Da
     values = any_values(data.draw, view) | {"part": "take"}
     view.draw(**values)
     scene = views.Scene(**values)
-    text, note = views.config_text(scene)
-    flags, refused = views.flags_text(scene)
-    assert text or note
-    if not text:
-        assert scene.rule.outcome in ("keep", "split")
-        assert not flags
+    given = picker_take.texts(scene)
+    assert given.config or given.notes
+    if scene.rule.outcome in ("keep", "split"):
+        assert not (given.config or given.flags or given.vllm or given.snippet)
         return
-    config = json.loads(text)
+    if not given.config:  # a RoPE that cannot have the method
+        assert given.notes
+        return
+    config = json.loads(given.config)
+    assert given.has_styles == (scene.setting is not None or scene.rule.outcome == "longrope")
     if scene.setting is not None:
-        assert config == export.hf_config(scene.setting, values["style"])
-        assert flags or refused
         assert hf_config.read({"model_type": "llama", **config}).rotary
-        assert "inv_freq" in views.snippet_text(scene)
+        assert given.flags or given.why_no_flags
+        assert given.vllm or given.why_no_vllm
+        assert "inv_freq" in given.snippet
+        assert given.notes[-1] == picker_take.PUT
+        if scene.model not in views.RELEASED:
+            assert config == export.hf_config(scene.setting, values["style"])
 
 
 def test_each_row_has_a_case_in_which_it_answers(view: live.View) -> None:
@@ -103,7 +119,9 @@ def test_each_row_has_a_case_in_which_it_answers(view: live.View) -> None:
         values = values_of(view, **link)
         assert views.Scene(**values).rule == rule
         slots = content(view.draw(**(values | {"part": "rules"})))
-        assert f"Row {place} of {len(picker.RULES)} answers: “{rule.name}”" in plain(slots["told"])
+        assert f"by row {place} of {len(picker.RULES)} in “The rules”: “{rule.name}”" in plain(
+            slots["told"]
+        )
         fired = re.findall(r'<tr class="is-fired".*?</tr>', slots["rules"]["markup"])
         assert len(fired) == 1
         assert f">{place}</button>" in fired[0]
@@ -122,8 +140,9 @@ def test_the_table_shows_each_row_with_its_conditions_and_sources(view: live.Vie
             assert html.escape(source.address) in row
     assert views.conditions(picker.RULES[-1].when) == ["everything else"]
     assert views.conditions(picker.rule_for(picker.Case("rope", 10, 300, 1e12)).when) == [
-        "a RoPE model", "a program that takes every method", "up to 32× training",
-        "training: 100 B tokens or more",
+        "a RoPE model", "further than training or its makers offer so far",
+        "a program that takes every method", "up to 32× training",
+        "training: 100,000 M tokens or more",
     ]  # fmt: skip
 
 
@@ -145,14 +164,17 @@ def test_the_numbers_are_the_cores(
     told = plain(slots["told"])
     assert f"{target:,} tokens are" in told
     assert f"the {trained:,} of training" in told
-    size = picker.cache_bytes(target, layers, 8, 128)
+    size = picker_settings.cache_bytes(target, layers, 8, 128)
+    assert f"{layers} layer" in plain(slots["costs"])
     costs = plain(slots["costs"])
     assert ("more than" in costs) == (size > memory * 1e9)
     assert views.gigabytes(size) in costs
     if size > memory * 1e9:
         fits = int(re.findall(r"that holds ([\d,]+) tokens", costs)[0].replace(",", ""))
-        assert picker.cache_bytes(max(fits, 1), layers, 8, 128) <= memory * 1e9 or fits == 0
-        assert picker.cache_bytes(fits + 1, layers, 8, 128) > memory * 1e9 * (1 - 1e-9)
+        assert (
+            picker_settings.cache_bytes(max(fits, 1), layers, 8, 128) <= memory * 1e9 or fits == 0
+        )
+        assert picker_settings.cache_bytes(fits + 1, layers, 8, 128) > memory * 1e9 * (1 - 1e-9)
     verdict = plain(slots["picked"])
     if rule.outcome == "yarn":
         factor = math.ceil(round(target / trained * 100, 6)) / 100
@@ -160,9 +182,9 @@ def test_the_numbers_are_the_cores(
         assert f"attention_factor {yarn_mscale(factor):.4f}" in verdict
         assert factor * trained >= target * (1 - 1e-9)
     if rule.outcome == "ntk":
-        factor = picker.own_factor("ntk", case.factor, RoPE(128, 10_000.0), trained)
+        factor = picker_settings.own_factor("ntk", case.factor, RoPE(128, 10_000.0), trained)
         base = 10_000.0 * factor ** (128 / 126)
-        assert shown(base) in verdict or f"{base:,.6g}" in verdict
+        assert views.decimal(base) in verdict
 
 
 def test_the_default_view_is_an_8k_llama_that_must_read_128k(view: live.View) -> None:
@@ -173,8 +195,9 @@ def test_the_default_view_is_an_8k_llama_that_must_read_128k(view: live.View) ->
     assert "rope_theta 500,000" in verdict
     assert "attention_factor 1.2773" in verdict
     costs = plain(slots["costs"])
-    assert "17.2 GB of 24 GB" in costs  # 131,072 tokens x 131,072 bytes
-    assert "1.68 B tokens (400 steps of 64 × 65,536)" in costs
+    assert "17.2 GB of 24 GB, in 32 layers" in costs  # 131,072 tokens x 131,072 bytes
+    assert "in print 1,678 M tokens (400 steps of 64 × 65,536): enough by that" in costs
+    assert "Evidence: published. Expect about 131,072 tokens" in verdict
     assert "256 times" in costs
     evidence = plain(slots["evidence"])
     assert "7B, YaRN, s = 32 2.37 , Code Llama 7B, base 1,000,000 2.71" in evidence
@@ -188,17 +211,108 @@ def test_without_training_the_answer_is_weak_and_says_what_training_would_change
     verdict = plain(slots["picked"])
     assert "YaRN, factor 16" in verdict
     assert "is-weak" in slots["picked"]["markup"]
-    low, high = picker.held("yarn", 16.0) or (0.0, 0.0)
+    low, high = picker_evidence.held("yarn", 16.0) or (0.0, 0.0)
     assert f"here {int(low * 8192):,} to {int(high * 8192):,} tokens" in verdict
-    assert "With 100 M tokens of training: YaRN, published." in verdict
+    assert "With 1,678 M tokens of training: published." in verdict
     against = plain(slots["evidence"])
     assert re.search(r"against Ding 2024, table 1, PG-19 .* YaRN 87.9 , dynamic NTK 23.3", against)
+    # The contrary table is drawn too.
+    assert "PG-19" in plain(slots["contrary:head"])
+    assert np.allclose(numbers(slots["contrary"]["figure"]["data"][0]["y"]), [32.64, 87.89])
+    scene = views.Scene(**values_of(view, training_tokens=0))
+    assert views.charts(scene) == ("ours", "theirs", "contrary")
+
+
+def test_a_budget_below_the_published_one_is_told_with_both(view: live.View) -> None:
+    slots = content(view.draw(**values_of(view, model="Llama-2-7b-hf", target=131_072,
+                                          training_tokens=100)))  # fmt: skip
+    verdict, costs = plain(slots["picked"]), plain(slots["costs"])
+    assert "published, but with more training" in verdict
+    assert "is-weak" in slots["picked"]["markup"]
+    assert "32× with 2,517 M tokens, 25.2 times yours" in verdict
+    assert "100 M tokens; in print 2,517 M tokens (600 steps of 64 × 65,536): less" in costs
+    enough = values_of(view, model="Llama-2-7b-hf", target=131_072, training_tokens=2517)
+    assert "is-weak" not in content(view.draw(**enough))["picked"]["markup"]
+
+
+def test_windows_say_what_they_see_and_the_rest_is_not_promised(view: live.View) -> None:
+    def words(**query: object) -> str:
+        slots = content(view.draw(**values_of(view, training_tokens=0, **query)))
+        return " ".join(plain(slots[key]) for key in ("picked", "evidence", "costs"))
+
+    inside = words(model="Mistral-7B-v0.1", target=131_072)
+    assert "A layer sees 4,096 tokens back; through all layers, all 131,072 tokens can" in inside
+    assert "0.537 GB of 24 GB, in 32 layers" in inside  # 4,096 tokens of 131,072 bytes
+    assert "context of 8,192" in inside
+    far = words(model="Mistral-7B-v0.1", target=10_000_000)
+    assert "at most the last 131,072 of 10,000,000 tokens reach the output" in far
+    facts = words(model="Mistral-7B-v0.1", target=65_536, needs="recall")
+    assert "Facts more than 4,096 tokens back are never looked at again" in facts
+    scout = words(model="Llama-4-Scout-17B-16E", target=10_485_760, needs="recall")
+    assert "Evidence: weak" in scout
+    assert "without positions held to 2×; your target is 40× the 262,144 tokens" in scout
+    assert "no encoding 152 , ALiBi 43 , RoPE 677" in scout
+    assert "Facts more than 8,192 tokens back" in scout
+    for said in (inside, far, facts, scout):
+        assert "Expect all" not in said
+    slots = content(view.draw(**values_of(view, model="Mistral-7B-v0.1", target=131_072)))
+    assert "unscaled" not in plain(slots["others"])
+
+
+def test_layers_are_the_models_own_or_said_to_be_assumed(view: live.View) -> None:
+    def cost(**query: object) -> str:
+        return plain(content(view.draw(**values_of(view, memory=4096, **query)))["costs"])
+
+    assert "42.9 GB of 4,096 GB, in 80 layers" in cost(model="Llama-3.1-70B", target=131_072)
+    assert "at most 32.9 GB of 4,096 GB, in 70 layers" in cost(model="bloom (176B)", target=8192)
+    assert "in 32 layers assumed" in cost(model="LLaMA-65B (v1)")
+    assert "in 80 layers" in cost(model="LLaMA-65B (v1)", num_hidden_layers=80)
+    assert "read at once" in cost(model="bert-base-uncased")
+    assert "read at once" in cost(model="scratch", modality="image")
+
+
+def test_pictures_and_sound_get_keys_that_mean_them(view: live.View) -> None:
+    query = {"model": "scratch", "original_max_position_embeddings": 256, "target": 1024,
+             "training_tokens": 0}  # fmt: skip
+    scene = views.Scene(**values_of(view, modality="image", **query))
+    given = picker_take.texts(scene)
+    assert json.loads(given.config)["rope_parameters"]["mrope_section"] == [16, 24, 24]
+    assert not given.has_styles
+    assert views.charts(scene) == ()
+    slots = content(view.draw(**values_of(view, modality="image", **query)))
+    assert "Patches count as tokens." in plain(slots["told"])
+    assert "The lab’s models held" not in plain(slots["picked"])
+    sound = picker_take.texts(views.Scene(**values_of(view, modality="audio", **query)))
+    assert json.loads(sound.config) == {
+        "position_embeddings_type": "relative", "max_source_positions": 1024,
+    }  # fmt: skip
+
+
+def test_a_files_own_keys_are_kept_and_no_command_drops_them(view: live.View) -> None:
+    kimi = picker_take.texts(views.Scene(**values_of(
+        view, model="Kimi-K2-Instruct", target=262_144, training_tokens=0)))  # fmt: skip
+    told = json.loads(kimi.config)["rope_parameters"]
+    assert (told["factor"], told["beta_fast"], told["mscale_all_dim"]) == (64.0, 1.0, 1.0)
+    assert "head_dim" not in json.loads(kimi.config)
+    mistral = picker_take.texts(views.Scene(**values_of(
+        view, model="Ministral-3-3B-2512", target=524_288, training_tokens=0)))  # fmt: skip
+    assert json.loads(mistral.config)["rope_parameters"]["llama_4_scaling_beta"] == 0.1
+    assert "llama_4_scaling_beta" in mistral.why_no_vllm
+    assert not mistral.vllm
+    plain_one = picker_take.texts(views.Scene(**values_of(view)))
+    assert plain_one.vllm.startswith("vllm serve MODEL --hf-overrides")
+    assert any("computes 1.2773 from the factor" in note for note in plain_one.notes)
+
+
+def test_the_answer_does_not_depend_on_memory(view: live.View) -> None:
+    rules = {views.Scene(**values_of(view, memory=memory)).rule.name for memory in (1, 24, 4096)}
+    assert len(rules) == 1
 
 
 def test_curves_are_the_labs_and_the_papers(view: live.View) -> None:
     slots = content(view.draw(**values_of(view, training_tokens=0, target=32_768)))
     first = slots["ours"]["figure"]["data"][0]
-    family = picker.alike(RoPE(128, 500_000.0), 8192)
+    family = picker_evidence.alike(RoPE(128, 500_000.0), 8192)
     share = measured.loss_share(family, "yarn", 4.0)
     assert share is not None
     assert np.allclose(numbers(first["x"]), share[0], rtol=1e-6)
@@ -217,7 +331,7 @@ def test_needles_are_told_to_whom_asks_for_facts(view: live.View) -> None:
     slots = content(view.draw(**values_of(
         view, model="scratch", target=16_384, training_tokens=0, needs="recall")))  # fmt: skip
     for outcome in ("t5", "alibi"):
-        share = picker.found(outcome, 4.0)
+        share = picker_evidence.found(outcome, 4.0)
         assert share is not None
         low, high = (f"{100 * one:.0f} %" for one in share[1:])
         told = f"finds {low if low == high else f'{low} to {high}'} of its letters"
@@ -230,7 +344,7 @@ def test_a_bias_that_does_not_fit_is_told(view: live.View) -> None:
     slots = content(view.draw(**values_of(
         view, model="scratch", target=16_384, training_tokens=0, needs="recall", memory=8
     )))  # fmt: skip
-    size = picker.bias_bytes("t5", 16_384, 32)
+    size = picker_settings.bias_bytes("t5", 16_384, 32)
     assert size == 2 * 32 * 16_384**2
     assert views.gigabytes(size) in plain(slots["costs"])
     assert "is-alarm" in slots["costs"]["markup"]
@@ -256,7 +370,8 @@ def test_a_compressed_or_windowed_cache_is_not_counted_as_a_full_one(view: live.
     mla = content(view.draw(**values_of(view, model="DeepSeek-V3 / R1 (671B)")))
     assert "compressed (MLA)" in plain(mla["costs"])
     window = content(view.draw(**values_of(view, model="gemma-2-9b-it", memory=4096)))
-    assert "at most" in plain(window["costs"])
+    size = 2 * 2 * 8 * 256 * (21 * 4096 + 21 * 131_072)  # half the layers keep their window only
+    assert f"{views.gigabytes(size)} of 4,096 GB, in 42 layers" in plain(window["costs"])
 
 
 def test_every_released_model_can_be_chosen(view: live.View) -> None:
@@ -296,10 +411,10 @@ def test_the_formula_of_the_base_is_what_is_exported(
 ) -> None:
     rope = RoPE(2 * dim, base)
     case = picker.Case("rope", 1000, math.ceil(1000 * multiple), engine="base")
-    setting = picker.setting(case, "ntk", rope, 2 * dim)
+    setting = picker_settings.setting(case, "ntk", rope, 2 * dim)
     assert setting is not None
     told = export.hf_config(setting)["rope_parameters"]["rope_theta"]
-    factor = picker.own_factor("ntk", case.factor, rope, 1000)
+    factor = picker_settings.own_factor("ntk", case.factor, rope, 1000)
     assert told == pytest.approx(
         pictures.LARGER_BASE.value(b=base, s=factor, d=2 * dim), rel=1e-9
     )  # fmt: skip
@@ -310,7 +425,7 @@ def test_the_formula_of_the_base_is_what_is_exported(
 @given(n=st.integers(1, 1 << 24), layers=st.integers(1, 256), heads=st.integers(1, 128),
        dim=st.integers(4, 256))  # fmt: skip
 def test_the_formula_of_the_cache_is_the_cores(n: int, layers: int, heads: int, dim: int) -> None:
-    assert pictures.CACHE.value(n=n, l=layers, h=heads, d=dim) == picker.cache_bytes(
+    assert pictures.CACHE.value(n=n, l=layers, h=heads, d=dim) == picker_settings.cache_bytes(
         n, layers, heads, dim
     )
 

@@ -26,7 +26,18 @@ from posviz import (
 )
 from posviz.ui import live, search, site
 from posviz.ui.labels import METHODS
-from posviz.views.search import VIEW, excerpt
+from posviz.ui.search_words import (
+    CHINESE,
+    ENCODING_WORDS,
+    METHOD_WORDS,
+    PITFALL_WORDS,
+    SAME,
+    comparable,
+    has,
+    normal,
+    root,
+)
+from posviz.views.search import SHOWN, VIEW, excerpt
 from tests.ui.views import view_of
 
 
@@ -63,11 +74,11 @@ def test_each_word_of_the_glossary_is_explained_in_the_result() -> None:
 def test_each_encoding_and_each_method_is_found_by_all_its_names() -> None:
     for encoding in catalog.ENCODINGS:
         page = encoding.page or "compare"
-        for name in (encoding.name, encoding.label, *search.ENCODING_WORDS[encoding.name]):
+        for name in (encoding.name, encoding.label, *ENCODING_WORDS[encoding.name]):
             found = [address.partition("?")[0] for address in addresses(name)[:2]]
             assert page in found or name == "none", name  # "none" is a method too
     for rope_type in rope_scaling.ROPE_SCALINGS:
-        names = (rope_type, METHODS.get(rope_type, rope_type), *search.METHOD_WORDS[rope_type])
+        names = (rope_type, METHODS.get(rope_type, rope_type), *METHOD_WORDS[rope_type])
         for name in names:
             found = addresses(name)[: 3 if name == "NTK-by-parts" else 2]
             assert any(rope_type in address for address in found), name
@@ -80,7 +91,7 @@ def test_each_encoding_and_each_method_is_found_by_all_its_names() -> None:
         ("rotary", "rope"), ("T5 bias", "relative?part=buckets"),
         ("position interpolation", "scaling?pinned=linear"), ("passkey", "needle"),
         ("rope_theta", "rope"), ("ropetheta", "rope"), ("rope theta", "rope"),
-        ("mscale", "scaling?part=attention&pinned=yarn"), ("rope cache", "rope?part=cache"),
+        ("mscale", "scaling?model=DeepSeek-V2-Lite"), ("rope cache", "rope?part=cache"),
         ("what is yarn", "scaling?pinned=yarn"), ("NoPE", "order"),
         ("--rope-freq-scale", "scaling?part=units&unit=--rope-freq-scale"),
         ("ＲｏＰＥ", "rope"), ("ALIBI", "alibi"), ("permutation invariant", "order"),
@@ -89,6 +100,87 @@ def test_each_encoding_and_each_method_is_found_by_all_its_names() -> None:
 )  # fmt: skip
 def test_what_people_call_it_leads_there(words: str, address: str) -> None:
     assert address in addresses(words)[:2]
+
+
+@pytest.mark.parametrize(
+    ("words", "address"),
+    [
+        ("positional encoding", "playground"), ("position embeddings", "playground"),
+        ("rotary positional embeddings", "rope"), ("rotary position", "rope"),
+        ("relative positional encodings", "relative"), ("what is a positional encoding?",
+        "playground"), ("sinusoidal positional encoding", "sinusoidal"),
+        ("left padding", "pitfalls?pitfall=left_padding"),
+        ("off by one", "pitfalls?pitfall=slopes_off_by_one"),
+        ("position_ids", "pitfalls?pitfall=left_padding"),
+        ("fp16", "precision?part=positions"), ("BF16", "precision?part=positions"),
+        ("fp32", "precision?part=positions"), ("half precision", "precision?part=positions"),
+        ("induction heads", "copying"), ("sliding windows", "models"), ("extrapolates", "lab"),
+        ("extrapolating", "lab"), ("frequencies", "playground"), ("biased", "alibi?part=bias"),
+        ("which encoding should I use", "picker"), ("best encoding", "picker"),
+        ("rope vs alibi", "compare"), ("difference between rope and alibi", "compare"),
+        ("better than rope", "compare"), ("best", "picker"), ("vs", "compare"),
+        ("llama 4", "models?model=Llama-4-Scout-17B-16E"), ("gpt-4", "learned?part=end"),
+        ("llama4", "models?model=Llama-4-Scout-17B-16E"), ("su scaled", "scaling?pinned=longrope"),
+        ("yarn", "scaling?pinned=yarn"), ("how does yarn work", "scaling?pinned=yarn"),
+        ("glossary", "playground#read=Words"), ("export", "scaling?part=take"),
+        ("download", "scaling?part=take"), ("flops", "compare?part=price"),
+        ("gqa", "rope?part=mla"), ("ALiBi slopes 12 heads", "alibi?part=slopes"),
+        ("attention_factor", "scaling?pinned=yarn"), ("extend context", "scaling"),
+        ("mscale_all_dim", "scaling?model=DeepSeek-V2-Lite"), ("1,024 tokens", "playground"),
+        ("位置编码", "playground"), ("旋转位置编码", "rope"), ("什么是外推", "lab"),
+        ("位置编", "playground"), ("哪种位置编码好", "picker"), ("旋", "rope"),
+    ],
+)  # fmt: skip
+def test_enter_opens_what_was_asked_for(words: str, address: str) -> None:
+    assert addresses(words)[0] == address
+
+
+def test_positional_encoding_is_found_in_every_form_with_the_pages_about_it() -> None:
+    found = addresses("positional encoding")
+    assert {"playground", "rope", "relative", "sinusoidal", "learned"} <= {*found[:5]}
+    for words in ("positional encodings", "position embedding", "positional embeddings"):
+        assert addresses(words) == found
+
+
+def test_the_pages_that_are_compared_come_next() -> None:
+    assert addresses("rope vs alibi")[:3] == ["compare", "rope", "alibi"]
+    assert [search.find("ALiBi slopes 12 heads").entries[at].kind for at in (0, 1)] != ["claim"] * 2
+
+
+def test_mscale_and_the_attention_factor_open_where_they_count() -> None:
+    for words, wanted in (("attention_factor", {"pinned": "yarn"}), ("mscale_all_dim", {
+        "pinned": "yarn", "mscale": 0.707, "mscale_all_dim": 0.707,
+    })):  # fmt: skip
+        page, _, query = addresses(words)[0].partition("?")
+        values, _ = view_of(page).read(dict(parse_qsl(query)))
+        assert values.items() >= wanted.items()
+    drawn_there = view_of("scaling").draw(**view_of("scaling").read({"pinned": "yarn"})[0])
+    assert "Cos and sin are multiplied by" in drawn_there["caption"].sent()
+
+
+def test_nothing_of_one_name_leads_to_one_address_twice() -> None:
+    for words in ("rotary pos", "rope", "alibi", "needle", "rotary", "sinusoidal", "位置编码"):
+        found = [(entry.title, entry.address) for entry in search.find(words, 99).entries]
+        assert len(found) == len({*found}), words
+    assert addresses("rotary pos").count("rope") == 1
+
+
+def test_every_chinese_word_is_that_word_in_english() -> None:
+    for word, english in CHINESE.items():
+        found = search.find(word)
+        assert found.entries == search.find(english).entries, word
+        assert found.entries, word
+        assert not found.missing + found.instead, word
+
+
+def test_words_that_mean_the_same_are_one_and_pitfalls_of_other_names_exist() -> None:
+    for word, same in SAME.items():
+        assert root(word) == root(same), word
+    assert PITFALL_WORDS.keys() <= {one.id for one in pitfalls.PITFALLS}
+    pairs = {"heads": "head", "frequencies": "frequency", "losses": "loss", "axes": "ax",
+             "extrapolates": "extrapolat", "rotation": "rotat", "state": "state", "bias": "bias",
+             "alibi": "alibi", "this": "this", "pos": "pos"}  # fmt: skip
+    assert {word: root(word) for word in pairs} == pairs
 
 
 def test_config_keys_and_released_models_are_all_found() -> None:
@@ -110,7 +202,7 @@ def test_pitfalls_and_claims_are_found_and_no_verdict_is_told() -> None:
 
 def test_every_link_opens_without_complaint() -> None:
     for address in {entry.address for entry in search.index()}:
-        page, _, query = address.partition("?")
+        page, _, query = address.partition("#")[0].partition("?")
         values, problems = view_of(page).read(dict(parse_qsl(query, strict_parsing=bool(query))))
         assert not problems, address
         for name, value in parse_qsl(query):
@@ -123,7 +215,9 @@ def test_the_ranks_are_exact_term_title_part_term_prose() -> None:
     assert kinds.index("prose") > kinds.index("key")
     assert [entry.kind for entry in search.find("pair", 9).entries[:3]] == ["part", "word", "part"]
     kinds = [(entry.kind, entry.title) for entry in search.find("extrapolation").entries[:2]]
-    assert kinds == [("word", "Extrapolation"), ("page", "Extrapolation lab")]
+    assert kinds[0] == ("word", "Extrapolation")
+    kinds = [(entry.kind, entry.title) for entry in search.find("extrap").entries[:1]]
+    assert kinds == [("page", "Extrapolation lab")]
     kinds = [entry.kind for entry in search.find("attention", 99).entries]
     assert kinds.index("part") < kinds.index("key") < kinds.index("prose")
 
@@ -137,6 +231,28 @@ def test_a_slip_is_told_and_the_nearest_known_word_is_looked_for() -> None:
     found, count = drawn("qqqqzz <b>")
     assert count.startswith("Nothing has “qqqqzz")
     assert "<" not in count
+
+
+@pytest.mark.parametrize(
+    "words", ["attention sink", "attention sinks", "1024 tokens", "streaming", "gpt4", "fp64"]
+)
+def test_no_other_word_is_put_in_place_of_one_that_is_no_slip(words: str) -> None:
+    found = search.find(words)
+    assert found.instead == ()
+    known = {"attention", "tokens"}
+    assert found.missing == tuple(word for word in words.split() if word not in known)
+
+
+@pytest.mark.parametrize(
+    ("slip", "meant"),
+    [("roep", "rope"), ("alibo", None), ("shwa", "shaw"), ("extrapolaton", "extrapolation"),
+     ("sinusiodal", "sinusoidal"), ("wavelenght", "wavelength"), ("perplexty", "perplexity"),
+     ("tokn", "token"), ("attenton", "attention"), ("kope", None)],
+)  # fmt: skip
+def test_a_slip_is_one_letter_of_a_short_word_and_two_of_a_longer(
+    slip: str, meant: str | None
+) -> None:
+    assert search.find(slip).instead == ((meant,) if meant else ())
 
 
 def test_nothing_near_is_a_sentence_and_no_list() -> None:
@@ -174,9 +290,12 @@ def test_before_anything_is_typed_all_pages_are_there() -> None:
 
 
 def test_other_scripts_are_words_too() -> None:
-    assert search.normal("旋转位置") == search.normal("旋 转 位 置") == "旋 转 位 置"
-    assert search.normal("Ｒｏｔａｒｙ-Straße") == "rotary strasse"
-    assert search.find("旋转").count == 0
+    assert normal("RoPE外推！") == "rope 外推"
+    assert normal("Ｒｏｔａｒｙ-Straße") == "rotary strasse"
+    assert search.find("火星人").missing == ("火星人",)
+    assert drawn("火星人")[1].startswith("Nothing has “火星人”, and")
+    assert search.find("火星的位置编码").missing == ("火星",)
+    assert search.find("การเข้ารหัส").missing == ("การเข้ารหัส",)
 
 
 @given(words=st.text(max_size=60))
@@ -187,15 +306,34 @@ def test_whatever_is_typed_is_drawn_and_escaped(words: str) -> None:
     assert "<" not in re.sub(allowed, "", links)
 
 
-def test_an_excerpt_shows_the_word_and_does_not_cut_others() -> None:
-    prose = "One two three four five six seven eight nine ten eleven twelve needle and so on."
-    assert excerpt(prose, ["needle"]).startswith("… ")
-    assert "needle" in excerpt(prose, ["needle"])
+def test_an_excerpt_is_the_sentence_that_has_the_words() -> None:
+    prose = "Heads look back. A needle is hidden. A needle lies in a haystack. No word of it."
+    assert excerpt(prose, ["needle", "haystack"]).startswith("… A needle lies in a haystack.")
     assert excerpt(prose, ["absent"]) == prose
+    long = " ".join(f"word{n}" for n in range(60)) + " positional encodings, and so on. The end."
+    shown = excerpt(long, ["encoding"])
+    assert "encodings" in shown
+    assert shown.startswith("… word")
+    assert len(shown) <= SHOWN + 4
+
+
+def test_the_excerpts_of_all_explanations_show_a_word_that_found_them() -> None:
+    for words in ("rope", "position encoding", "fused kernel", "induction", "bfloat16", "decay"):
+        found = search.find(words, 999)
+        for entry in found.entries:
+            if entry.kind == "prose" and any(
+                has(comparable(entry.body), word) for word in found.words
+            ):
+                shown = comparable(excerpt(entry.body, found.words))
+                assert any(has(shown, word) for word in found.words), entry
 
 
 def test_a_keystroke_costs_the_server_less_than_five_milliseconds() -> None:
-    for words in ("r", "ro", "rope scaling of llama", "extrapolaton", "zzzzzzz", "what is it"):
+    for words in (
+        "r", "ro", "rope scaling of llama", "extrapolaton", "zzzzzzz", "what is it",
+        "difference between rotary positional embedings and ALiBi slopes", "什么是旋转位置编码",
+        "sinnusoidal transfromer perplxity atention",
+    ):  # fmt: skip
         VIEW.draw(search=words)
         costs = []
         for _ in range(5):

@@ -176,6 +176,7 @@ class View {
     const kept = [...new URLSearchParams(search)].filter(([key]) => key.startsWith("embed"));
     const query = new URLSearchParams([...new URLSearchParams(this.shown), ...kept]).toString();
     const wanted = query ? `?${query}` : "";
+    sessionStorage.setItem(`posviz ${this.name}`, this.shown);
     if (wanted !== search) window.history.replaceState(window.history.state, "", pathname + wanted + hash);
   }
 }
@@ -189,10 +190,16 @@ const viewOf = (name) => {
 
 export function anchor({ data, parentElement, setTriggerValue }) {
   noteTheme();
+  const isNew = !views.get(data.view)?.anchored;
   const view = (current = viewOf(data.view));
   view.anchored = parentElement;
   view.report = (told) => setTriggerValue("moved", told);
+  const kept = isNew && !data.address && !location.search && sessionStorage.getItem(`posviz ${data.view}`);
   view.adopt(data);
+  if (kept) {
+    view.set(...new URLSearchParams(kept));
+    view.tell();
+  }
   // One that is put anew comes before the old one goes, which then says nothing about the view.
   return () => view.anchored === parentElement && view.leave();
 }
@@ -550,9 +557,9 @@ export function markup(component) {
 }
 
 // What makes a drawing a picture that one wants to have, and no sentence.
-const PICTURED = 'canvas, svg[role="img"], div[role="img"], .pv-clocks';
+const PICTURED = 'canvas, svg, [role="img"]';
 
-// Two buttons that save the drawing as a file, its heading above it.
+// Two buttons that save the picture as a file, its heading above it.
 function offerFiles(one) {
   const { host } = one;
   host.insertAdjacentHTML("afterend", '<p class="pv-save"></p>');
@@ -841,6 +848,7 @@ const REST = 160; // ms without a new value
 export function chart(component) {
   picture(component, "pv-chart", (one, payload) => {
     one.newest = payload;
+    one.saving ??= offerFiles(one);
     if (one.ready) return drawChart(one);
     one.loading ??= loadPlotly().then(() => {
       one.ready = true;
@@ -866,24 +874,12 @@ function drawChart(one) {
 const byHand = ({ type, mode, x, y }) =>
   type === "scatter" && mode.startsWith("lines") && x?.bdata !== undefined && y?.bdata !== undefined;
 
-// Beside Plotly's own button, which saves SVG.
-const PNG = {
-  name: "png",
-  title: "PNG",
-  icon: { width: 32, height: 32, path: "M2 22V10h5a4 4 0 0 1 0 8H4v4zm2-6h3a2 2 0 0 0 0-4H4zm8 6V10h2l5 8v-8h2v12h-2l-5-8v8zm18-6v5a5 5 0 1 1 0-10v2a3 3 0 1 0-2 5v-2h-2v-2h4z" },
-  click: (host) =>
-    window.Plotly.downloadImage(host, { format: "png", scale: 3, filename: host.dataset.key }),
-};
-
 function plot(one, data, layout) {
   one.host.setAttribute("role", "figure");
   const drawn = window.Plotly.react(one.host, data, layout, {
-    displaylogo: false,
+    displayModeBar: false, // it lies over the labels; a drag zooms, a double click returns
     responsive: true,
     plotlyServerURL: "",
-    modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d", "sendChartToCloud"],
-    toImageButtonOptions: { format: "svg", filename: one.host.dataset.key },
-    modeBarButtonsToAdd: [PNG],
   });
   Promise.resolve(drawn).then(() => one.host.classList.remove("is-quick"));
 }
@@ -1027,8 +1023,23 @@ export function search(component) {
   const [count, list] = found.children;
   view.slots.set("count", ({ markup }) => markup !== undefined && (count.innerHTML = markup));
   view.slots.set("found", ({ markup }) => markup !== undefined && (list.innerHTML = markup));
-  if (!list.hasChildNodes()) view.draw(data.drawn);
+  if (!list.hasChildNodes()) {
+    view.draw(data.drawn);
+    openSection(new URLSearchParams(location.hash.slice(1)).get("read"));
+  }
   return leave;
+}
+
+// Unfolds the prose that the address names, once it is there.
+function openSection(title, tries = 50) {
+  if (!title) return;
+  const sections = [...document.querySelectorAll("details > summary")];
+  const summary = sections.find(({ textContent }) => textContent.endsWith(title));
+  if (!summary) return tries && setTimeout(() => openSection(title, tries - 1), 200);
+  if (!summary.parentElement.open) summary.click();
+  const show = () => summary.scrollIntoView({ block: "center" });
+  show();
+  setTimeout(show, 800); // what stands above has been drawn
 }
 
 function searchKey(event, input, found, view) {
