@@ -147,7 +147,7 @@ PITFALLS: tuple[Pitfall, ...] = (
                 _PAIRS_MEND,
                 mistakes.pairing("half", "interleaved"),
                 ("ones", "Llama-2-7b-hf", "Meta-Llama-3-8B", "Qwen3-8B"),
-                ("tenstorrent/tt-metal#26844", "huggingface/transformers#47403"),
+                ("tenstorrent/tt-metal#26844", "huggingface/transformers#47435"),
             ),
             Slip(
                 "half", "interleaved, read as half",
@@ -156,7 +156,7 @@ PITFALLS: tuple[Pitfall, ...] = (
                 _PAIRS_MEND,
                 mistakes.pairing("interleaved", "half"),
                 ("ones", "Llama-4-Maverick-17B-128E", "aya-23-8B"),
-                ("huggingface/transformers#47403",),
+                ("huggingface/transformers#47435",),
             ),
         ),
         ("look_back", "head_dim"),
