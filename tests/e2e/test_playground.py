@@ -485,3 +485,18 @@ def test_search_is_reached_by_a_key_and_gone_through_with_arrows(tab: Visit) -> 
     page.keyboard.press("Enter")
     page.wait_for_url("**/scaling?model=DeepSeek-V2-Lite")
     expect(page.locator("[data-key] .js-line").first).to_be_attached()
+
+
+def test_a_tab_keeps_the_state_of_a_page_and_links_unfold_prose_and_lead_home(tab: Visit) -> None:
+    page = tab.go("/claims?answers=f", "verdict")
+    expect(tab.text("score")).to_contain_text("1 of 1 right")
+    page.locator(".pv-home").click()
+    page.wait_for_url(f"{tab.address}/")
+    expect(page.locator('[data-key="rotations"] svg').first).to_be_attached()
+    expect(page.get_by_role("dialog")).to_have_count(0)  # "Page not found"
+    tab.go("/claims#read=Words", "verdict")  # a new session, and no query
+    page.wait_for_function("location.search === '?answers=f'")
+    words = page.locator("details", has=page.locator("summary", has_text="Words"))
+    expect(words).to_have_attribute("open", "")
+    tab.go("/claims?claim=2", "question")  # an address that asks for a state has it
+    expect(page.locator("[role=radio][aria-checked=true]")).to_have_count(0)
