@@ -59,6 +59,11 @@ Query = Mapping[str, str]
 
 _STATIC = Path(__file__).parent / "static"
 
+# The modules import each other by relative address, so what changes with them is a folder in it.
+_VERSION = hashlib.sha256(b"".join(each.read_bytes() for each in sorted(_STATIC.glob("*.js"))))
+SCRIPT = f"live/static/{_VERSION.hexdigest()[:12]}/live.js"
+"""Address of the browser's half, within the app; browsers may keep it for ever."""
+
 # A picture's matrix products take 1 ms on one core; spread over two that the browser and other
 # visitors want too, BLAS threads wait for each other and it is 15.
 threadpoolctl.threadpool_limits(1, user_api="blas")
@@ -274,7 +279,7 @@ async def _lines(steps: Iterator[dict[str, Picture]]) -> AsyncIterator[str]:
 ROUTES: list[BaseRoute] = [
     Route("/live/view/{name}", _answer),
     Route("/live/measure/{name}", _measure),
-    Mount("/live/static", StaticFiles(directory=_STATIC)),
+    Mount("/live/static/{version}", StaticFiles(directory=_STATIC)),
     # plotly.js out of the installed package: no CDN, and always the version that Python has.
     Mount("/plotly", StaticFiles(directory=Path(plotly.__file__).parent / "package_data")),
 ]
@@ -287,14 +292,10 @@ ROUTES: list[BaseRoute] = [
 def _component(function: str) -> Any:
     """A component whose code is one function of ``static/live.js``.
 
-    Inline code is sent again with each update, so it only names the module; the hash in the
-    address lets browsers keep it until it changes.
+    Inline code is sent again with each update, so it only names the module.
     """
-    scripts = b"".join(path.read_bytes() for path in sorted(_STATIC.glob("*.js")))
-    version = hashlib.sha256(scripts).hexdigest()[:12]
-    path = f"live/static/live.js?{version}"
     code = (
-        f'const module = () => import(new URL("{path}", document.baseURI));\n'
+        f'const module = () => import(new URL("{SCRIPT}", document.baseURI));\n'
         f"export default async (component) => (await module()).{function}(component);\n"
     )
     return st.components.v2.component(f"posviz_{function}", js=code, isolate_styles=False)

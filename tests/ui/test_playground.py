@@ -154,7 +154,7 @@ def test_the_route_answers_with_the_page_s_own_pictures(playground: live.View) -
     drawn = playground.draw(**playground.follow({"position": "2000", "rope_type": "yarn"}))
     assert body["slots"] == content(drawn)
     assert client.get("/live/view/nowhere").status_code == 404
-    assert client.get("/live/static/live.js").status_code == 200
+    assert client.get(f"/{live.SCRIPT}").status_code == 200
     assert client.get("/plotly/plotly.min.js").status_code == 200
 
 

@@ -1,0 +1,281 @@
+// The slider that speaks while it moves. One without a view reports each value to Streamlit, one value
+// on its way, the newest follows.
+
+import { noteTheme } from "./theme.js";
+import { signed } from "./values.js";
+import { viewOf } from "./view.js";
+
+const format = (value, whole) => {
+  if (value !== 0 && Math.abs(value) < 1e-3) return value.toExponential(2);
+  if (Math.abs(value) < 1) return signed(value.toLocaleString("en-US", { maximumSignificantDigits: 3 }));
+  const digits = whole ? 0 : Math.abs(value) < 100 ? 2 : Math.abs(value) < 1000 ? 1 : 0;
+  return signed(value.toLocaleString("en-US", { maximumFractionDigits: digits }));
+};
+
+class Scale {
+  constructor({ low, high, step, scale }) {
+    Object.assign(this, { low, high, step, log: scale === "log", whole: Number.isInteger(step) });
+  }
+
+  value(share) {
+    const { low, high } = this;
+    if (!this.log) return this.round(low + share * (high - low));
+    if (low === 0) return this.round(Math.expm1(share * Math.log1p(high)));
+    return this.round(low * (high / low) ** share);
+  }
+
+  share(value) {
+    const { low, high } = this;
+    if (high === low) return 0;
+    if (!this.log) return (value - low) / (high - low);
+    if (low === 0) return Math.log1p(value) / Math.log1p(high);
+    return Math.log(value / low) / Math.log(high / low);
+  }
+
+  round(value) {
+    const { low, high, step } = this;
+    const short = this.log && !this.whole ? Number(value.toPrecision(3)) : value;
+    const stepped = low + Math.round((short - low) / step) * step;
+    return Number(Math.min(Math.max(stepped, low), high).toPrecision(12));
+  }
+
+  next(value, steps) {
+    const pages = Math.abs(steps) >= 10; // on a long track a page is a twentieth of it
+    if ((this.whole && !(this.log && pages)) || !this.log) return this.round(value + steps * this.step);
+    const moved = this.value(Math.min(Math.max(this.share(value) + steps / (pages ? 200 : 100), 0), 1));
+    return moved === value ? this.round(value + Math.sign(steps) * this.step) : moved;
+  }
+}
+
+const sliders = new WeakMap();
+
+export function slider(component) {
+  noteTheme();
+  const { parentElement: parent } = component;
+  let one = sliders.get(parent);
+  if (!one) sliders.set(parent, (one = new Slider(parent)));
+  one.update(component);
+  return () => one.leave();
+}
+
+class Slider {
+  constructor(parent) {
+    parent.insertAdjacentHTML(
+      "beforeend",
+      `<div class="pv-slider"><input type="range" min="0" max="1" step="any">` +
+        `<div class="pv-head"><label></label><span class="pv-value">` +
+        `<input type="text" inputmode="decimal" autocomplete="off"><span class="pv-unit"></span></span>` +
+        `<button type="button" class="pv-play" hidden></button></div><p class="pv-note" hidden></p></div>`,
+    );
+    this.root = parent.lastElementChild;
+    [this.label, this.number, this.unit, this.play, this.range, this.note] = [
+      "label", ".pv-value input", ".pv-unit", ".pv-play", "input[type=range]", ".pv-note",
+    ].map((selector) => this.root.querySelector(selector));
+    this.held = false;
+    this.waiting = this.newer = null; // without a view: the value on its way, the one to follow
+    this.timer = 0;
+    this.listen();
+  }
+
+  update({ data, setStateValue }) {
+    const fresh = !this.data || data.value !== this.data.value || data.high !== this.data.high;
+    this.data = data;
+    this.names = [data.name];
+    this.report = (value) => setStateValue("value", value);
+    this.scale = new Scale(data);
+    this.view = data.view ? viewOf(data.view) : null;
+    this.view?.handles.set(data.name, this);
+    const id = `pv-${data.name}`;
+    this.range.id = id;
+    this.root.dataset.name = data.name;
+    this.label.htmlFor = id;
+    this.label.textContent = data.label;
+    const widest = Math.max(...[data.low, data.high].map((end) => format(end, this.scale.whole).length));
+    this.number.style.width = `${Math.max(widest, 4)}ch`; // as wide as the widest value, so that nothing moves
+    this.root.title = data.help ?? "";
+    this.range.setAttribute("aria-description", data.help ?? "");
+    this.unit.textContent = data.unit ?? "";
+    this.number.setAttribute("aria-label", `${data.label}, ${data.words.typed}`);
+    this.play.hidden = !data.play || data.high <= data.low;
+    this.range.disabled = this.number.disabled = data.disabled;
+    if (data.note && this.view) {
+      this.note.hidden = false;
+      this.view.slots.set(data.note.key, (payload) => (this.note.textContent = payload.markup));
+      if (!this.held) this.note.textContent = data.note.markup;
+    }
+    if (this.waiting !== null && !this.view) {
+      this.waiting = null; // Python has answered
+      if (this.newer !== null) return this.send(this.newer);
+    }
+    const newer = this.view?.moved.get(data.name);
+    if (!this.held && (this.view || fresh)) this.show(newer === undefined ? data.value : Number(newer));
+    if (!this.timer) this.face();
+  }
+
+  // Streamlit's value counts.
+  rest() {
+    if (!this.held) this.limit(this.data.value, this.data.high);
+  }
+
+  // The page went on without it, or to another part: what it holds is told at once.
+  leave() {
+    this.stop();
+    this.settle();
+    if (this.view?.handles.get(this.data.name) === this) this.view.handles.delete(this.data.name);
+  }
+
+  // Another handle moved this one's end: it stops there, and shows it at once.
+  limit(value, high) {
+    if (this.held || (value === this.value && high === this.scale.high)) return;
+    this.scale.high = high;
+    this.show(value);
+  }
+
+  // Something else than the handle set its value: a clock, a heat map. That is newer than what the
+  // handle has not yet told.
+  follow(value) {
+    if (Number(value) === this.value) return;
+    clearInterval(this.timer);
+    clearTimeout(this.settling);
+    this.timer = 0;
+    this.held = false;
+    this.view.moving.delete(this);
+    this.show(Number(value));
+    this.face();
+  }
+
+  show(value) {
+    this.value = value;
+    const share = this.scale.share(value);
+    if (!this.held || this.timer) this.range.value = share;
+    this.root.style.setProperty("--share", share);
+    const text = format(value, this.scale.whole);
+    if (document.activeElement !== this.number && this.number.getRootNode().activeElement !== this.number) {
+      this.number.value = text;
+    }
+    this.range.setAttribute("aria-valuetext", `${text} ${this.data.unit ?? ""}`.trim());
+  }
+
+  move(value) {
+    this.complain("");
+    if (value === this.value) return;
+    this.show(value);
+    if (this.view) this.view.set([this.data.name, value]);
+    else this.send(value);
+  }
+
+  send(value) {
+    if (this.waiting !== null) return void (this.newer = value);
+    this.newer = null;
+    this.waiting = value;
+    this.report(value);
+  }
+
+  hold() {
+    clearTimeout(this.settling);
+    if (this.held) return;
+    this.held = true;
+    this.view?.moving.add(this);
+  }
+
+  // After a key Streamlit hears of the value once the keys rest: its run would compete with the
+  // next press.
+  release() {
+    clearTimeout(this.settling);
+    if (this.held) this.settling = setTimeout(() => this.settle(), 250);
+  }
+
+  settle() {
+    clearTimeout(this.settling);
+    if (!this.held) return;
+    this.held = false;
+    this.view?.moving.delete(this);
+    this.view?.tell();
+  }
+
+  listen() {
+    const { range, number } = this;
+    range.addEventListener("input", () => {
+      this.stop();
+      this.hold();
+      this.move(this.scale.value(Number(range.value)));
+    });
+    range.addEventListener("change", () => this.settle()); // let go by mouse or finger
+    range.addEventListener("keydown", (event) => {
+      const steps = {
+        ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 10, PageDown: -10,
+      }[event.key];
+      const end = { Home: this.scale.low, End: this.scale.high }[event.key];
+      if (steps === undefined && end === undefined) return;
+      event.preventDefault();
+      this.stop();
+      this.hold();
+      this.move(end ?? this.scale.next(this.value, steps));
+      range.value = this.scale.share(this.value);
+    });
+    range.addEventListener("keyup", () => this.release());
+    range.addEventListener("blur", () => this.timer || this.release());
+    number.addEventListener("focus", () => number.select());
+    number.addEventListener("change", () => this.typed(number.value));
+    number.addEventListener("keydown", (event) => {
+      if (event.key === "Enter") number.blur();
+      if (event.key === "Escape") {
+        number.value = format(this.value, this.scale.whole);
+        number.blur();
+      }
+    });
+    number.addEventListener("blur", () => this.show(this.value));
+    this.play.addEventListener("click", () => (this.timer ? this.stop() : this.start()));
+  }
+
+  typed(text) {
+    const { low, high, step, whole } = this.scale;
+    const plain = text.trim().replace("−", "-").replace(/^(-?\d{1,3})((?:,\d{3})+)(?=\.|$)/, (all) => all.replaceAll(",", ""));
+    const value = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(plain) ? Number(plain) : NaN;
+    const allowed = value >= low && value <= high && (!whole || (value - low) % step === 0);
+    const got = text.trim() ? text.trim().slice(0, 40) : "–";
+    if (!allowed) return this.complain(this.data.words.allowed.replace("{got}", () => got));
+    this.hold();
+    this.move(value);
+    this.settle();
+  }
+
+  complain(sentence) {
+    let place = this.root.querySelector(".pv-problem");
+    if (!sentence) return void place?.remove();
+    if (!place) {
+      this.root.insertAdjacentHTML("beforeend", `<p class="pv-problem" role="alert"></p>`);
+      place = this.root.lastElementChild;
+    }
+    place.textContent = sentence;
+  }
+
+  // Play runs over the track in about 20 seconds, at least one step at a time, from the start
+  // again when it has reached the end.
+  start() {
+    this.hold();
+    if (this.scale.share(this.value) >= 1) this.move(this.scale.low);
+    const tick = () => {
+      if (document.hidden || (this.view ? this.view.busy : this.waiting !== null)) return;
+      const next = this.scale.value(Math.min(this.scale.share(this.value) + 1 / 400, 1));
+      this.move(next > this.value ? next : this.scale.next(this.value, 1));
+      if (this.scale.share(this.value) >= 1) this.stop();
+    };
+    this.timer = setInterval(tick, 50);
+    this.face();
+  }
+
+  stop() {
+    if (!this.timer) return;
+    clearInterval(this.timer);
+    this.timer = 0;
+    this.face();
+    this.settle();
+  }
+
+  face() {
+    const { words, label } = this.data;
+    this.play.textContent = this.timer ? "❚❚" : "▶";
+    this.play.setAttribute("aria-label", `${this.timer ? words.pause : words.play}: ${label}`);
+  }
+}
