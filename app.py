@@ -23,7 +23,7 @@ groups = {
 navigation = st.navigation({"": [home, *groups.pop("")], **groups}, position="top")
 
 if __name__ == "__main__":  # Streamlit runs this file for each visitor
-    page.frame()
+    page.begin()
     page.search(SEARCH)
     navigation.run()
 else:

@@ -5,6 +5,7 @@ import streamlit as st
 from posviz import config_text
 from posviz.params import InvalidParameterError
 from posviz.ui import page
+from posviz.ui.packing import packed
 from posviz.ui.text import say
 from posviz.views.doctor import (
     EXAMPLES,
@@ -16,7 +17,6 @@ from posviz.views.doctor import (
     begun,
     case,
     case_of,
-    packed,
     pictures_of,
     too_long,
     translated,

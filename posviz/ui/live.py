@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import contextvars
 import hashlib
 import json
 import logging
@@ -103,6 +104,12 @@ class Picture:
             return self.json
         parts = ",".join(f'"{name}":{part.sent(known)}' for name, part in self.rasters)
         return f'{self.json[:-1]},"rasters":{{{parts}}}}}'
+
+    @property
+    def is_pictured(self) -> bool:
+        """Whether it is more than words."""
+        marks = ('"figure":', "<svg", "<canvas", "<table", 'role=\\"img')
+        return any(mark in self.json for mark in marks)
 
 
 def _array(value: Any) -> object:
@@ -211,6 +218,7 @@ def _answer(request: Request) -> Response:
     view = _views.get(request.path_params["name"])
     if view is None:
         return Response('{"slots":{}}', 404, media_type="application/json")
+    text.speak(text.preferred(request.headers.get("accept-language", "")))
     values = view.follow(request.query_params)
     slots = _slots(view.draw(**values), request.headers.get("x-known", "").split(","))
     handles = {
@@ -245,6 +253,7 @@ async def _measure(request: Request) -> Response:
     view = _views.get(request.path_params["name"])
     if view is None or view.measure is None:
         return Response("", 404, media_type="application/x-ndjson")
+    text.speak(text.preferred(request.headers.get("accept-language", "")))
     steps = view.measure(**view.follow(request.query_params))
     return StreamingResponse(_lines(steps), media_type="application/x-ndjson")
 
@@ -267,7 +276,7 @@ async def _lines(steps: Iterator[dict[str, Picture]]) -> AsyncIterator[str]:
             if not outdated.is_set():
                 loop.call_soon_threadsafe(ready.put_nowait, None)
 
-    loop.run_in_executor(_measurers, work)
+    loop.run_in_executor(_measurers, contextvars.copy_context().run, work)
     try:
         while (line := await ready.get()) is not None:
             yield line + "\n"
@@ -308,15 +317,25 @@ _CHART = _component("chart")
 _COPY_LINK = _component("copyLink")
 _TEXT_FIELD = _component("textField")
 _SEARCH = _component("search")
+_ASK = _component("ask")
 
 
-def anchor(view: View, values: Values, on_moved: Callable[[Mapping[str, str]], None]) -> None:
+def anchor(
+    view: View,
+    values: Values,
+    on_moved: Callable[[Mapping[str, str]], None],
+    *,
+    around: Mapping[str, object] | None = None,
+    on_reset: Callable[[], None] = lambda: None,
+) -> None:
     """Tells the browser the view's state, and hears of what came to rest there.
 
     Args:
         view: The page's view.
         values: Every value, as this run has it.
         on_moved: Called with the values, by name and as a link writes them, that are new.
+        around: What stands around the page, for ``static/frame.js``.
+        on_reset: Called when the view shall begin anew.
     """
     name = f"{view.name}:anchor"
     heard = f"{name}:heard"  # number of the last message, so that the browser knows it was taken up
@@ -333,9 +352,29 @@ def anchor(view: View, values: Values, on_moved: Callable[[Mapping[str, str]], N
             "address": urlencode(view.query(values)),
             "measures": view.measure is not None,
             "message": st.session_state.get(heard, 0),
+            "around": around,
+            "words": _frame_words() if around else None,
         },
         on_moved_change=moved,
+        on_reset_change=on_reset,
     )
+
+
+def _frame_words() -> dict[str, str]:
+    """What the keys of present mode are called, and its buttons."""
+    return {
+        "keys": text.say("Keys"),
+        "arrows": text.say("move the handle in focus; Tab goes to the next one"),
+        "space": text.say("plays it, and pauses"),
+        "reset": text.say("back to how the view began"),
+        "full": text.say("full screen"),
+        "steps": text.say("next and previous step of a lesson"),
+        "figures": text.say("one picture alone; 0 shows all"),
+        "leave": text.say("leave present mode"),
+        "help": text.say("these keys"),
+        "previous": text.say("Previous"),
+        "next": text.say("Next"),
+    }
 
 
 def slider(
@@ -456,6 +495,30 @@ def search(view: View) -> None:
             "name": line.name, "label": text.say(line.label), "value": line.default,
             "longest": line.longest, "help": text.say(line.help), "view": view.name, "clears": [],
             "drawn": {key: json.loads(one.sent()) for key, one in drawn.items()},
+        },
+    )  # fmt: skip
+
+
+def ask(view: View, place: str, asked: Mapping[str, object]) -> None:
+    """A question that comes before a picture: it is covered until the answer is chosen or drawn.
+
+    Args:
+        view: View that the picture belongs to.
+        place: What the answer is remembered by, in the browser's tab.
+        asked: ``question``, ``figure`` that is covered, ``options`` and which is ``right``, what is
+            said ``then``; without options a curve is drawn into the chart.
+    """
+    _ASK(
+        key=f"{view.name}:ask:{place}",
+        data={
+            "view": view.name, "place": place, **asked,
+            "words": {
+                "reveal": text.say("Reveal"), "again": text.say("Ask again"),
+                "draw": text.say("Draw your guess into the picture, then reveal."),
+                "right": text.say("Right."), "wrong": text.say("Not so: {right}."),
+                "off": text.say("Your curve is off by {mean} on average, {most} at most."),
+                "skip": text.say("Show without a guess"),
+            },
         },
     )  # fmt: skip
 

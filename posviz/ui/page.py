@@ -1,12 +1,14 @@
 """The frame of every page: look, state, links and handles.
 
 A page's state is the query of its link, a small dict of text in the session. Whatever moves a
-handle writes there, so that a link, a reload and a return from another page mean the same.
+handle writes there, so that a link, a reload and a return from another page mean the same. What
+stands around the page (:mod:`posviz.ui.frame`) is said by the link alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict
 from html import escape
 from pathlib import Path
 from typing import Any, Literal
@@ -17,17 +19,40 @@ from streamlit.delta_generator import DeltaGenerator
 from posviz import catalog
 from posviz.figures import cards, style
 from posviz.params import Choice, Number, Parameter, Several, Text
-from posviz.ui import live, text
+from posviz.ui import frame, live, site, text
 
 Width = int | Literal["stretch", "content"]
 _CSS = (Path(__file__).parent / "static" / "live.css").read_text(encoding="utf-8")
 
 
-def frame() -> None:
-    """Page settings and the style of all pages; once per run, before anything is drawn."""
+def begin() -> None:
+    """Page settings, language and the style of all pages; once per run, before all else."""
     st.set_page_config(page_title="posviz", layout="wide", initial_sidebar_state="collapsed")
+    around, _ = frame.read(st.query_params)
+    text.speak(around.lang or text.session_language() or _expected_language())
     st.html(f"<style>{style.css()}{_CSS}</style>")
     st.html('<a class="pv-home" href="./" target="_self">posviz</a>')
+    st.html(_frame_links())
+
+
+def _expected_language() -> str:
+    """What the visitor's browser asks for."""
+    return text.preferred(st.context.locale or "")
+
+
+def _frame_links() -> str:
+    """The header's links that change what stands around the page."""
+    others = [(code, name) for code, name in text.LANGUAGES.items() if code != text.language()]
+    return (
+        f'<p class="pv-frame"><a href="?present=1" data-frame="present=1" target="_self">'
+        f"{escape(text.say('Present'))}</a>"
+        + "".join(
+            f'<a href="?lang={code}" data-frame="lang={code}" target="_self" '
+            f'lang="{code}">{name}</a>'
+            for code, name in others
+        )
+        + "</p>"
+    )
 
 
 def search(view: live.View) -> None:
@@ -45,19 +70,41 @@ def _state(view: live.View) -> dict[str, str]:
 def open_view(view: live.View) -> None:
     """Takes the link that the visitor came by, and offers the view to the live route.
 
-    Called by the page's script outside fragments, so on arrival and on full runs.
+    Called by the page's script outside fragments: on arrival, when the browser goes to another
+    link within the app, or back. An address that says nothing leaves the page as it was last.
     """
     live.register(view)
-    arrived = st.session_state.get("posviz:page") != view.name
-    st.session_state["posviz:page"] = view.name
-    if arrived:
-        link = {name: value for name, value in st.query_params.items()}
-        said, bad = view.read(link)
-        st.session_state[_problems(view)] = bad
-        if link:
-            state = _state(view)
-            state.clear()
-            state.update(view.query(said))
+    around, bad = frame.read(st.query_params)
+    step = around.step
+    if step and step.page != view.name:
+        _lead(around)
+    own = {name: value for name, value in st.query_params.items() if name not in frame.NAMES}
+    if step and not own:
+        own = step.state
+    said, more = view.read(own)
+    st.session_state[_problems(view)] = [*bad, *more]
+    if own or step:
+        state = _state(view)
+        state.clear()
+        state.update(view.query(said))
+
+
+def _lead(around: frame.Frame) -> None:
+    """To the page of the lesson's step."""
+    assert around.step
+    name = around.step.page
+    folder = next(one.folder for one in site.GROUPS if name in {each.name for each in one.pages})
+    st.switch_page(
+        f"pages/{folder}/{name}.py", query_params={**around.step.state, **around.query()}
+    )
+
+
+def _address(around: frame.Frame, at: int) -> str:
+    """Address of a step of the lesson that is held, in the frame as it is."""
+    assert around.lesson
+    step = around.lesson.steps[at - 1]
+    said = around.query(step=at, handles=None, figures=None)
+    return frame.address(step.page, step.state, said)
 
 
 def _problems(view: live.View) -> str:
@@ -224,15 +271,28 @@ def text_field(
 class Sheet:
     """One run of a page: its values, its pictures, and each part put in its place by name.
 
-    Built at the top of the page's fragment, where it also says what the link could not mean.
+    Built at the top of the page's fragment, where it also says what the link could not mean. What
+    the frame leaves out is left out here.
     """
 
     def __init__(self, view: live.View) -> None:
+        text.speak(text.language())
         self.view = view
+        self.around, _ = frame.read(st.query_params)
         self.values = values(view)
         self.declared = view.declared(self.values)
         self.drawn = view.draw(**self.values)
+        self.places: list[str] = []
         complaints(view)
+        if self.around.lesson:
+            _lesson(view, self.around)
+
+    def sees(self, name: str) -> bool:
+        """Whether a handle or choice of that name is seen."""
+        seen, step = self.around.handles, self.around.step
+        if seen is None and step:
+            seen = step.handles
+        return seen is None or name in seen
 
     def choices(self) -> DeltaGenerator:
         """The row for choices, on top."""
@@ -242,47 +302,115 @@ class Sheet:
         self, *names: str, play: Collection[str] = (), disabled: Collection[str] = ()
     ) -> None:
         """The sliders in one row that stays in view; those in ``play`` have a button to run."""
+        if not any(map(self.sees, names)):
+            return
         with st.container(key="pv-handles", horizontal=True, gap="medium"):
             for name in names:
                 self.handle(name, play=name in play, disabled=name in disabled)
 
     def handle(self, name: str, **more: Any) -> None:
         """One slider; with a picture called ``note:NAME``, that stands below it."""
-        note = self.drawn.get(f"note:{name}")
-        handle(self.view, self.declared[name], self.values[name], note=note, **more)
+        if self.sees(name):
+            note = self.drawn.get(f"note:{name}")
+            handle(self.view, self.declared[name], self.values[name], note=note, **more)
 
     def choice(self, name: str, **more: Any) -> None:
         """One choice."""
-        choice(self.view, self.declared[name], self.values[name], **more)
+        if self.sees(name):
+            choice(self.view, self.declared[name], self.values[name], **more)
 
     def several(self, name: str, **more: Any) -> None:
         """Any of a few options."""
-        several(self.view, self.declared[name], self.values[name], **more)
+        if self.sees(name):
+            several(self.view, self.declared[name], self.values[name], **more)
 
     def text_field(self, name: str, *, clears: Sequence[str] = ()) -> None:
         """One line of text; the parameters in ``clears`` begin anew when it changes."""
-        text_field(self.view, self.declared[name], self.values[name], clears=clears)
+        if self.sees(name):
+            text_field(self.view, self.declared[name], self.values[name], clears=clears)
 
     def number_choice(self, name: str, usual: Sequence[float], **more: Any) -> None:
         """One number, chosen from the usual ones."""
-        number_choice(self.view, self.declared[name], self.values[name], usual, **more)
+        if self.sees(name):
+            number_choice(self.view, self.declared[name], self.values[name], usual, **more)
 
     def show(self, name: str, *, heading: bool = True, **more: Any) -> None:
         """One picture in its place, under the picture ``NAME:head`` if there is one.
 
         Its name is not that of a handle: Streamlit keeps both by name.
         """
+        own, step = name.removesuffix(":head"), self.around.step
+        seen = self.around.figures
+        if seen is None and step:
+            seen = step.figures
+        if name == own:
+            self.places.append(name)
+        if seen is not None and own not in seen:
+            return
         if heading and f"{name}:head" in self.drawn:
             picture(self.view, f"{name}:head", self.drawn[f"{name}:head"])
         picture(self.view, name, self.drawn[name], **more)
 
     def link(self) -> None:
         """The button that copies the view's address."""
-        live.copy_link(self.view)
+        if not (self.around.present or self.around.lesson):
+            live.copy_link(self.view)
 
     def anchor(self) -> None:
         """Tells the browser the state and hears of what moved there; last on the page."""
-        live.anchor(self.view, self.values, lambda moved: write(self.view, moved))
+        pictures = [name for name in self.places if self.drawn[name].is_pictured]
+        live.anchor(
+            self.view,
+            self.values,
+            lambda moved: write(self.view, moved),
+            around={
+                "language": text.language(),
+                "expected": _expected_language(),
+                "query": self.around.query(lang=None),
+                "present": self.around.present,
+                "lesson": bool(self.around.lesson),
+                "pictures": pictures,
+                "words": [name for name in self.places if name not in pictures],
+            },
+            on_reset=lambda: _reset(self.view),
+        )
+
+
+def _reset(view: live.View) -> None:
+    """Back to how the view began: the lesson's step, or all defaults."""
+    around, _ = frame.read(st.query_params)
+    state = _state(view)
+    state.clear()
+    state.update(view.query(view.read(around.step.state)[0]) if around.step else {})
+
+
+def _lesson(view: live.View, around: frame.Frame) -> None:
+    """The step of the lesson: where it stands, what is said, what is asked first."""
+    held, step = around.lesson, around.step
+    assert held and step
+    count = len(held.steps)
+
+    def link(at: int, rel: str, label: str) -> str:
+        if not 1 <= at <= count:
+            return f"<span>{escape(label)}</span>"
+        address = escape(_address(around, at))
+        return f'<a href="{address}" rel="{rel}" target="_self">{escape(label)}</a>'
+
+    say = text.say
+    leave = frame.address(view.name, {}, around.query(lesson=None, step=None))
+    with st.container(key="pv-lesson", gap="xsmall"):
+        st.html(
+            f'<p class="pv-lesson-head"><b>{escape(held.title)}</b>'
+            f"<span>{escape(say('{at} of {count}', at=around.at, count=count))}</span>"
+            + link(around.at - 1, "prev", say("Previous"))
+            + link(around.at + 1, "next", say("Next"))
+            + f'<a href="{escape(leave)}" class="pv-lesson-leave" target="_self">'
+            f"{escape(say('Leave the lesson'))}</a></p>"
+        )
+        if step.says:
+            st.markdown(step.says)
+        if step.ask:
+            live.ask(view, f"{around.name}:{around.at}", asdict(step.ask))
 
 
 def directions(*ways: tuple[str, Sequence[tuple[str, str]]]) -> None:
@@ -308,16 +436,17 @@ def below(
 
     Args:
         name: The page's.
-        titles: Sections of its prose, folded.
+        titles: Sections of its prose, folded, by their English titles.
         scorecards: Encodings whose answers to the four questions are shown.
         links: Pairs of an address within the app and what is there.
     """
+    around, _ = frame.read(st.query_params)
+    if around.present or around.lesson:
+        return
     if links:
         directions((text.say("See it elsewhere:"), links))
     for encoding in scorecards:
         st.html(cards.scorecard(catalog.get(encoding), text.say))
-    for title in titles:
-        with st.expander(text.say(title)):
-            st.markdown(text.section(name, title))
-    with st.expander(text.say("Words")):
-        st.markdown(text.section("glossary", "Words"))
+    for page, title in [*((name, title) for title in titles), ("glossary", "Words")]:
+        with st.expander(text.title(page, title)):
+            st.markdown(text.section(page, title))

@@ -12,7 +12,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cache
 from operator import itemgetter
 from typing import Literal, NamedTuple
 from urllib.parse import quote, urlencode
@@ -44,7 +43,7 @@ from posviz.ui.search_words import (
     normal,
     root,
 )
-from posviz.ui.text import say
+from posviz.ui.text import by_language, say
 
 Kind = Literal[
     "page", "part", "word", "method", "encoding", "key", "term", "pitfall", "claim", "model",
@@ -124,7 +123,7 @@ class Found:
     words: tuple[str, ...] = ()
 
 
-@cache  # files of the package and of the prose, read once
+@by_language  # files of the package and of the prose, read once
 def index() -> tuple[Entry, ...]:
     """Everything that can be found."""
     words = dict(_words())
@@ -218,14 +217,14 @@ def _keys() -> Iterator[Entry]:
     known += [*hf_config.THETA, *hf_config.LOCAL_THETA, *hf_config.SHARE]
     for name in sorted({*known}, key=lambda name: (name not in KEYS, name)):
         address, says = KEYS.get(name, ("doctor", ""))
-        says = say(says or helps.get(name) or "A key of config.json that the doctor reads.")
-        yield Entry("key", name, address, says, _title(address), body="config.json")
+        told = say(says or helps.get(name) or "A key of config.json that the doctor reads.")
+        yield Entry("key", name, address, told, _title(address), body="config.json")
     for unit in rope_units.UNITS:
         if unit.name in known:
             continue
         address = "scaling?" + urlencode({"part": "units", "unit": unit.name})
-        says = say("A setting of {program}.", program=unit.engine)
-        yield Entry("key", unit.name, address, says, _title(address), body=unit.engine)
+        told = say("A setting of {program}.", program=unit.engine)
+        yield Entry("key", unit.name, address, told, _title(address), body=unit.engine)
 
 
 def _pitfalls() -> Iterator[Entry]:
@@ -442,7 +441,7 @@ def _shown(entries: list[Entry], most: int) -> list[Entry]:
     return [*first, *models[MODELS:]][:most]
 
 
-@cache
+@by_language
 def _answers() -> dict[str, frozenset[str]]:
     """Roots of the words of questions that a page answers, by its address."""
     return {
@@ -451,7 +450,7 @@ def _answers() -> dict[str, frozenset[str]]:
     }
 
 
-@cache
+@by_language
 def _quiet() -> frozenset[str]:
     """Roots that tell nothing apart: of questions, and of most explanations if they are no term."""
     told = [entry for entry in index() if entry.kind == "prose"]
@@ -468,7 +467,7 @@ def _quiet() -> frozenset[str]:
     return frozenset(common.union(map(root, QUIET), *_answers().values()))
 
 
-@cache
+@by_language
 def _known() -> dict[str, tuple[str, ...]]:
     """Words that things are called by, and of the prose those of some length, by first letter."""
     words: dict[str, None] = {}

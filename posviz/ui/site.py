@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from posviz.params import Message
+
 
 @dataclass(frozen=True)
 class Page:
@@ -25,11 +27,11 @@ class Page:
     """
 
     name: str
-    title: str
-    sees: str
-    parts: Mapping[str, str] = field(default_factory=dict)
-    terms: Mapping[str, str] = field(default_factory=dict)
-    answers: tuple[str, ...] = ()
+    title: Message
+    sees: Message
+    parts: Mapping[str, Message] = field(default_factory=dict)
+    terms: Mapping[Message, str] = field(default_factory=dict)
+    answers: tuple[Message, ...] = ()
 
     def address(self, part: str = "") -> str:
         """Address of the page, or of one of its parts, within the app."""
@@ -47,7 +49,7 @@ class Group:
     """
 
     folder: str
-    title: str
+    title: Message
     pages: tuple[Page, ...]
 
 

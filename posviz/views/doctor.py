@@ -1,7 +1,5 @@
 """The config doctor's view: what an engine does with a pasted text, what is wrong, the mend."""
 
-import base64
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache
@@ -17,6 +15,7 @@ from posviz.figures import style
 from posviz.figures.style import number, token_count
 from posviz.params import InvalidParameterError
 from posviz.ui import live
+from posviz.ui.packing import unpacked
 from posviz.ui.text import say
 
 Slots = dict[str, live.Picture]
@@ -25,7 +24,6 @@ PASTED = "pasted"
 UNTOLD = "untold"  # the model of flags, until it is chosen
 LONGEST = 200_000  # characters that are examined; a config.json has a few thousand
 LINKED = 1500  # characters of a link's own text
-PACKED = "~"  # begins a text that is packed for a link
 
 LLAMA = {
     "model_type": "llama", "hidden_size": 4096, "num_attention_heads": 32,
@@ -89,35 +87,6 @@ def text_of_start(start: str) -> str:
 
 def _json(config: Mapping[str, Any]) -> str:
     return config_mended.written(Parsed(dict(config), "config"))
-
-
-def packed(text: str) -> str:
-    """A text as a link holds it: as it is if it is a short line, else compressed."""
-    if text.isprintable() and len(text) <= 240 and not text.startswith(PACKED):
-        return text
-    return PACKED + base64.urlsafe_b64encode(zlib.compress(text.encode(), 9)).decode()
-
-
-def unpacked(config: str) -> str:
-    """The text of a link.
-
-    Raises:
-        InvalidParameterError: If the link is damaged.
-    """
-    if not config.startswith(PACKED):
-        return config
-    try:
-        data = base64.b64decode(config[1:], b"-_", validate=True)
-        reader = zlib.decompressobj()
-        text = reader.decompress(data, 4 * LONGEST).decode()
-        if not reader.eof:
-            raise ValueError
-    except (ValueError, zlib.error):
-        raise InvalidParameterError(
-            "config must be a text as the link to this page holds it, got {got}",
-            got=params.shown(config),
-        ) from None
-    return text
 
 
 def too_long(text: str) -> InvalidParameterError:
@@ -219,7 +188,7 @@ def case_of(start: str, config: str, model: str) -> Case:
     if start != PASTED:
         return case(text_of_start(start), model)
     try:
-        return case(unpacked(config), model)
+        return case(unpacked("config", config, 4 * LONGEST), model)
     except InvalidParameterError as problem:
         damaged = Case("", model)
         damaged.__dict__["examined"] = problem
@@ -248,15 +217,17 @@ def models() -> tuple[str, ...]:
 def parameters(v: live.Values) -> Iterator[params.Parameter]:
     """Where the text comes from, the model of flags, and what is looked at."""
     names = presets.names()
+    examples = (params.Said(say("example: {label}", label=say(one))) for one in EXAMPLES.values())
     yield params.Choice(
         "start", "Start from", "lost_base", (PASTED, *EXAMPLES, *names),
-        ("your own text", *(f"example: {label}" for label in EXAMPLES.values()), *names),
+        ("your own text", *examples, *map(params.Said, names)),
         "An example or a released model's file, to look at or to change.",
     )  # fmt: skip
     yield params.Text("config", "Text", "", LINKED, "")
     meant = "Qwen2.5-7B-Instruct" if v["start"] == "llama_cpp" else UNTOLD
     yield params.Choice(
-        "model", "Flags are for", meant, (UNTOLD, *models()), ("choose a model", *models()),
+        "model", "Flags are for", meant, (UNTOLD, *models()),
+        ("choose a model", *map(params.Said, models())),
         "Flags change what a model file says: whether they are right, and how far they are off, "
         "depends on it.",
     )  # fmt: skip
@@ -264,7 +235,7 @@ def parameters(v: live.Values) -> Iterator[params.Parameter]:
     types = [each.layer_type for each in here.comparisons] or [None]
     yield params.Choice(
         "layer", "Layers", str(here.worst), tuple(map(str, range(len(types)))),
-        tuple(sendable(name or "all layers") for name in types), "",
+        tuple(params.Said(sendable(name)) if name else "all layers" for name in types), "",
     )  # fmt: skip
     yield replace(params.POSITION, name="distance", label="Distance n", default=4096, low=1,
                   high=2**20, help="How many tokens apart query and key are.")  # fmt: skip
@@ -309,13 +280,9 @@ def pictures_of(here: Case, layer: int, distance: int, pair: int) -> Slots:
 # ---------------------------------------------------------------------------------------- words
 
 
-def translated(template: str, values: Mapping[str, object]) -> str:
+def translated(template: params.Message, values: Mapping[str, object]) -> str:
     """A sentence of the core with its values, HTML; words among the values are translated, too."""
-    told = {
-        key: say(value) if isinstance(value, str) and value else value
-        for key, value in values.items()
-    }
-    return escape(say(template).format(**told), quote=False)
+    return escape(say(template).format(**params.said(values, say)), quote=False)
 
 
 def sentence(each: Finding | Statement) -> str:

@@ -5,9 +5,9 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cached_property
 from html import escape
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlencode
 
 from posviz import extrapolation, params, presets, relative, rope, rope_scaling
@@ -17,7 +17,7 @@ from posviz.figures.style import number, token_count, tokens
 from posviz.hf_config import Reading, Rotary
 from posviz.ui import live
 from posviz.ui.labels import ALL_METHODS
-from posviz.ui.text import complaint, say
+from posviz.ui.text import by_language, complaint, say
 
 Slots = dict[str, live.Picture]
 
@@ -32,6 +32,7 @@ LAYER_WORDS = {
     "full_attention": ("full", "full"), "sliding_attention": ("sliding", "sliding"),
     "chunked_attention": ("chunk", "chunked"), "linear_attention": ("linear", "linear"),
 }  # fmt: skip
+LAYOUTS = {"half": "half", "interleaved": "interleaved"}
 # Facts in the order in which they stand, the first ones are told in words when two models differ.
 FACTS = {
     "encoding": "encoding", "base": "base", "method": "method", "dims": "rotating dimensions",
@@ -55,6 +56,7 @@ FURTHEST = 512  # distance up to which T5's buckets are drawn
 def parameters(v: live.Values) -> Iterator[params.Parameter]:
     """What is looked for, the model and the one beside it, the length and a pair."""
     names = presets.names()
+    labels = tuple(map(params.Said, names))
     yield params.Text("find", "Find a model", "", 60,
                       "A name, a family, a method, a layout, or a number such as 128k; the list "
                       "follows while you type.")  # fmt: skip
@@ -64,9 +66,9 @@ def parameters(v: live.Values) -> Iterator[params.Parameter]:
     yield params.Choice("method", "Method", "any", methods,
                         tuple("any" if one == "any" else SCALED[one] for one in methods),
                         "How a model's file stretches RoPE, in some layers or all.")  # fmt: skip
-    yield params.Choice("model", "Model", "Llama-3.1-8B-Instruct", names, names, "")
+    yield params.Choice("model", "Model", "Llama-3.1-8B-Instruct", names, labels, "")
     yield params.Choice("beside", "Beside it", "nothing", ("nothing", *names),
-                        ("nothing", *names), "")  # fmt: skip
+                        ("nothing", *labels), "")  # fmt: skip
     yield params.Number("seq_len", "Context n", 131072, 1, extrapolation.LONGEST, 1, "tokens",
                         "Tokens in use at once.", scale="log")  # fmt: skip
     model = Model(v["model"])
@@ -167,7 +169,7 @@ def whole(count: float) -> str:
     return f"{count:,.0f}" if count == int(count) else f"{count:,}"
 
 
-def kind_of(layer_type: str) -> str:
+def kind_of(layer_type: str) -> params.Message:
     """A layer type in a word."""
     return LAYER_WORDS[layer_type][1]
 
@@ -219,13 +221,13 @@ def gallery(find: str, encoding: str, method: str, model: str, beside: str) -> S
     }
 
 
-@cache  # what a record says does not change, and each step of a handle asks for all of them
+@by_language  # what a record says does not change, and each step of a handle asks for all of them
 def entry(name: str) -> pictures.Entry:
     """A model's line in the gallery."""
     model = Model(name)
     told = [model.method or say(ENCODINGS[model.encoding])]
     if model.layout:
-        told.append(say(model.layout))
+        told.append(say(LAYOUTS[model.layout]))
     curves: list[pictures.Small] = []
     base, instead = "", ""
     if model.all_rotary:
@@ -389,7 +391,7 @@ def spectrum(model: Model, other: Model | None, seq_len: int, pair: int) -> Slot
     marks = "".join(
         f'<span><i style="background:{style.colour(shade)}"></i>{say(word)} {count}</span>'
         for word, shade, count in [
-            *((kind, pictures.KINDS[kind], counts[kind]) for kind in pictures.KINDS),
+            *((style.KINDS[kind], pictures.KINDS[kind], counts[kind]) for kind in pictures.KINDS),
             *((words, pictures.SEEN[state], seen.count(state))
               for state, words in (("whole", "whole turn in training"), ("part", "part of a turn"),
                                    ("unseen", "unseen at n")) if seen),
@@ -412,7 +414,7 @@ def spectrum(model: Model, other: Model | None, seq_len: int, pair: int) -> Slot
         ),
         "pairs": live.drawing(pictures.pair_table(
             rotary.rope.inv_freq, inv_freq, effect.wavelength_after,
-            [say(kind) for kind in effect.kind.tolist()], pair, say,
+            [say(style.KINDS[kind]) for kind in effect.kind.tolist()], pair, say,
         )),
     }  # fmt: skip
 
@@ -586,7 +588,7 @@ def facts_of(model: Model, seq_len: int, pair: int) -> dict[str, str]:
     if model.method:
         found["method"] = model.method
     if "layout" in record:
-        found["layout"] = escape(record["layout"])
+        found["layout"] = escape(say(cast(params.Message, record["layout"])))
     unknown = say("not on record")
     if model.encoding != "transformer_xl":
         found["trained"] = whole(model.trained) if model.trained else unknown

@@ -23,7 +23,8 @@ from posviz.figures.style import number
 from posviz.hf_config import rope_frequencies
 from posviz.params import InvalidParameterError
 from posviz.ui import live
-from posviz.views.doctor import VIEW, case, case_of, packed, pictures_of, unpacked
+from posviz.ui.packing import packed, unpacked
+from posviz.views.doctor import LONGEST, VIEW, case, case_of, pictures_of
 from tests import test_config_doctor as core
 from tests.server import ROOT
 from tests.test_config_doctor import (
@@ -160,7 +161,7 @@ def test_what_is_no_json_is_told_with_its_place(doctor: live.View) -> None:
 def test_a_text_survives_its_link(doctor: live.View, text: str) -> None:
     linked = packed(text)
     assert linked.isprintable()
-    assert unpacked(linked) == text
+    assert unpacked("config", linked, 4 * LONGEST) == text
 
 
 def test_what_is_typed_is_never_markup(doctor: live.View) -> None:

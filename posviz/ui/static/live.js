@@ -1,5 +1,6 @@
 // The browser's half of posviz/ui/live.py: each function is one component.
 
+export { ask } from "./ask.js";
 export { chart } from "./chart.js";
 export { textField } from "./field.js";
 export { copyLink } from "./link.js";

@@ -225,7 +225,7 @@ class Slider {
       }
     });
     number.addEventListener("blur", () => this.show(this.value));
-    this.play.addEventListener("click", () => (this.timer ? this.stop() : this.start()));
+    this.play.addEventListener("click", () => this.toggle());
   }
 
   typed(text) {
@@ -248,6 +248,11 @@ class Slider {
       place = this.root.lastElementChild;
     }
     place.textContent = sentence;
+  }
+
+  toggle() {
+    if (this.timer) this.stop();
+    else this.start();
   }
 
   // Play runs over the track in about 20 seconds, at least one step at a time, from the start

@@ -2,6 +2,7 @@
 // is on its way to the route /live/view/NAME, the newest values follow; what is slow comes line by
 // line from the route /live/measure/NAME once the handles rest, and is dropped when they move again.
 
+import { frameQuery, show as showFrame } from "./frame.js";
 import { noteTheme } from "./theme.js";
 
 const views = new Map();
@@ -79,6 +80,13 @@ class View {
     this.measureSoon();
   }
 
+  // Plays the handle that has the focus, else the one that plays, else the first; or pauses it.
+  toggle(focused) {
+    const handles = [...this.handles.values()].filter((handle) => handle.toggle);
+    const one = handles.find(({ range }) => range === focused) ?? handles.find(({ timer }) => timer);
+    (one ?? handles[0])?.toggle();
+  }
+
   // Streamlit hears of what has come to rest, and answers with the number of the message. Each one
   // says all that is not acknowledged yet: of two that follow quickly, Streamlit hears the last.
   tell() {
@@ -116,7 +124,8 @@ class View {
     measuring.signal.addEventListener("abort", forget);
     try {
       const { signal } = measuring;
-      const response = await fetch(here(`live/measure/${this.name}?${state}`), { signal });
+      const headers = { "Accept-Language": document.documentElement.lang };
+      const response = await fetch(here(`live/measure/${this.name}?${state}`), { signal, headers });
       const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
       let text = "";
       for (let part; !(part = await reader.read()).done; ) {
@@ -152,7 +161,7 @@ class View {
     const { query } = this;
     let answer = null;
     try {
-      const headers = { "X-Known": [...this.known()].join(",") };
+      const headers = { "X-Known": [...this.known()].join(","), "Accept-Language": document.documentElement.lang };
       const response = await fetch(here(`live/view/${this.name}?${query}`), { headers });
       if (response.ok) answer = await response.json();
     } catch {
@@ -174,8 +183,7 @@ class View {
   save() {
     if (current !== this || this.moving.size || this.busy) return;
     const { pathname, search, hash } = window.location;
-    const kept = [...new URLSearchParams(search)].filter(([key]) => key.startsWith("embed"));
-    const query = new URLSearchParams([...new URLSearchParams(this.shown), ...kept]).toString();
+    const query = new URLSearchParams([...new URLSearchParams(this.shown), ...frameQuery()]).toString();
     const wanted = query ? `?${query}` : "";
     sessionStorage.setItem(`posviz ${this.name}`, this.shown);
     if (wanted !== search) window.history.replaceState(window.history.state, "", pathname + wanted + hash);
@@ -190,6 +198,7 @@ export const viewOf = (name) => {
 // ---------------------------------------------------------------- anchor: the view's own state
 
 export function anchor({ data, parentElement, setTriggerValue }) {
+  if (data.around) showFrame(data, viewOf(data.view), () => setTriggerValue("reset", true));
   noteTheme();
   const isNew = !views.get(data.view)?.anchored;
   const view = (current = viewOf(data.view));

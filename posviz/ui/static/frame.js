@@ -1,0 +1,60 @@
+// What stands around a page: language, present mode, a lesson, links within the app. The link says all
+// of it (posviz/ui/frame.py). A link within the app is gone to as the browser's own Back and Forward
+// are: Streamlit takes the new address up in the same session.
+
+import { present } from "./present.js";
+
+const root = document.documentElement;
+let around = {};
+let view = null;
+
+// Called with each run of the page.
+export function show({ around: told, words }, shownView, reset) {
+  [around, view] = [told, shownView];
+  root.lang = around.language;
+  root.toggleAttribute("data-pv-lesson", around.lesson);
+  present(around, words, { view, reset, change });
+}
+
+// What the address says of the frame; the language only where a browser would be shown another.
+export function frameQuery() {
+  const said = [...new URLSearchParams(location.search)].filter(([name]) => name.startsWith("embed"));
+  const { language = "en", expected = "en", query = {} } = around;
+  const kept = [...said, ...Object.entries(query)];
+  return language === "en" && expected === "en" ? kept : [...kept, ["lang", language]];
+}
+
+const base = () => new URL(".", document.baseURI);
+
+function go(address) {
+  history.pushState({}, "", address);
+  dispatchEvent(new PopStateEvent("popstate", { state: {} }));
+}
+
+// The view as it stands in another frame; an empty value takes a name out.
+export function change(changed) {
+  const query = new URLSearchParams([...new URLSearchParams(view.shown), ...frameQuery()]);
+  for (const [name, value] of Object.entries(changed)) value ? query.set(name, value) : query.delete(name);
+  go(`${location.pathname}?${query}`);
+}
+
+// Goes to an address within the app, and says whether it is one; the start page is loaded anew.
+function follow(href) {
+  const { origin, pathname, search, hash } = new URL(href, document.baseURI);
+  if (origin !== base().origin || !pathname.startsWith(base().pathname) || hash) return false;
+  if (!/^[a-z_]+$/.test(pathname.slice(base().pathname.length))) return false;
+  const query = new URLSearchParams(search);
+  for (const [name, value] of frameQuery()) if (["lang", "present"].includes(name)) query.set(name, value);
+  go(`${pathname}?${query}`);
+  return true;
+}
+
+document.addEventListener("click", (event) => {
+  const link = event.target.closest?.('a[href]:not([target="_blank"], [download])');
+  if (!link || !view || event.defaultPrevented || event.button) return;
+  if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+  if (link.dataset.frame) {
+    event.preventDefault();
+    change(Object.fromEntries(new URLSearchParams(link.dataset.frame)));
+  } else if (follow(link.href)) event.preventDefault();
+});

@@ -1,0 +1,123 @@
+// Present mode: the page on a stage of 16:9, its type half as large again, steered by keys.
+
+const root = document.documentElement;
+const LARGEST = 1.5;
+let now = null; // what the last run of the page said, and what can be asked
+
+export function present(around, words, doing) {
+  const began = !root.hasAttribute("data-pv-present") && around.present;
+  now = { around, words, ...doing };
+  root.toggleAttribute("data-pv-present", around.present);
+  panel.hidden = true;
+  if (!around.present) return leave();
+  stage();
+  if (began) setTimeout(() => document.querySelector(".pv-slider input[type=range]:enabled")?.focus({ preventScroll: true }), 300);
+}
+
+function leave() {
+  root.style.removeProperty("--pv-zoom");
+  watch.disconnect();
+  for (const chart of document.querySelectorAll("[data-fitted]")) {
+    chart.style.height = "";
+    delete chart.dataset.fitted;
+  }
+}
+
+// ----------------------------------------------------------------------------------- stage
+
+const watch = new ResizeObserver(() => soon());
+let waiting = 0;
+const soon = () => {
+  clearTimeout(waiting);
+  waiting = setTimeout(fit, 120);
+};
+
+function stage() {
+  const block = document.querySelector(".stMainBlockContainer");
+  if (block) watch.observe(block);
+  soon();
+}
+addEventListener("resize", () => root.hasAttribute("data-pv-present") && soon());
+
+// Charts take the height that is left, or give some; only what then still does not fit makes the
+// type smaller.
+function fit() {
+  const block = document.querySelector(".stMainBlockContainer");
+  if (!block || !root.hasAttribute("data-pv-present")) return;
+  const charts = [...block.querySelectorAll(".pv-chart")];
+  const least = (chart) => Math.min(parseFloat(chart.style.minHeight) || 200, 170);
+  for (const chart of charts) chart.style.height = `${least(chart)}px`;
+  let zoom = LARGEST;
+  const set = () => root.style.setProperty("--pv-zoom", zoom);
+  const room = () => innerHeight - block.getBoundingClientRect().height;
+  for (set(); zoom > 1 && room() < 0; set()) zoom = Math.max(1, zoom - 0.05);
+  // Those that stand in one row share it: each grows until the page is full.
+  const bottom = innerHeight - 12;
+  for (const chart of charts) {
+    const column = chart.closest(".stColumn") ?? block;
+    const others = charts.filter((other) => (other.closest(".stColumn") ?? block) === column);
+    const end = Math.max(...[...column.querySelectorAll("[data-key], .stElementContainer")].map((one) => one.getBoundingClientRect().bottom));
+    const below = block.getBoundingClientRect().bottom - column.getBoundingClientRect().bottom;
+    const left = (bottom - below - end) / zoom / others.length;
+    chart.dataset.grown = Math.max(0, left);
+  }
+  for (const chart of charts) {
+    chart.style.height = `${least(chart) + Number(chart.dataset.grown)}px`;
+    chart.dataset.fitted = "";
+    window.Plotly?.Plots.resize(chart);
+  }
+}
+
+// ------------------------------------------------------------------------------------ keys
+
+const panel = document.createElement("div");
+panel.className = "pv-keys";
+panel.hidden = true;
+
+function showKeys() {
+  const { words } = now;
+  const rows = [
+    ["← →", words.arrows], ["Space", words.space], ["R", words.reset], ["F", words.full],
+    ["N P", words.steps], ["1 … 9", words.figures], ["Esc", words.leave], ["?", words.help],
+  ];
+  panel.setAttribute("role", "dialog");
+  panel.setAttribute("aria-label", words.keys);
+  panel.tabIndex = -1;
+  panel.replaceChildren(Object.assign(document.createElement("b"), { textContent: words.keys }));
+  const list = document.createElement("dl");
+  for (const [key, does] of rows)
+    list.append(Object.assign(document.createElement("dt"), { textContent: key }), Object.assign(document.createElement("dd"), { textContent: does }));
+  panel.append(list);
+  document.body.append(panel);
+  panel.hidden = !panel.hidden;
+  if (!panel.hidden) panel.focus();
+}
+
+const typing = (target) => target.isContentEditable || target.matches?.("input:not([type=range]), textarea, select");
+
+addEventListener("keydown", (event) => {
+  if (!now || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || typing(event.target)) return;
+  const { around, change, view, reset } = now;
+  const { key } = event;
+  const does = {
+    "?": showKeys,
+    Escape: () => (panel.hidden ? around.present && change({ present: "" }) : (panel.hidden = true)),
+  };
+  if (around.present || around.lesson)
+    Object.assign(does, {
+      n: () => document.querySelector('a[rel="next"]')?.click(),
+      p: () => document.querySelector('a[rel="prev"]')?.click(),
+      r: reset,
+      f: () => (document.fullscreenElement ? document.exitFullscreen() : root.requestFullscreen()),
+      " ": () => view.toggle(event.target),
+    });
+  if (around.present) {
+    for (const [at, name] of around.pictures.entries())
+      does[at + 1] = () => change({ figures: [name, ...around.words].join(",") });
+    does[0] = () => change({ figures: "" });
+  }
+  const run = does[key.length === 1 ? key.toLowerCase() : key];
+  if (!run || (key === " " && event.target.matches?.("button, a, summary, [role=button]"))) return;
+  event.preventDefault();
+  run();
+});
