@@ -21,6 +21,7 @@ import asyncio
 import base64
 import contextvars
 import hashlib
+import importlib
 import json
 import logging
 import os
@@ -53,7 +54,7 @@ from posviz.params import (
     Text,
     shown,
 )
-from posviz.ui import text
+from posviz.ui import site, text
 
 Values = dict[str, Any]
 Query = Mapping[str, str]
@@ -214,8 +215,18 @@ def register(view: View) -> View:
     return view
 
 
+def _view(name: str) -> View | None:
+    """The view of that name; a page's own also where nobody has opened the page yet.
+
+    A browser may have come from another replica of the app, with its page drawn there.
+    """
+    if name not in _views and name in {one.name for one in site.pages()}:
+        register(importlib.import_module(f"posviz.views.{name}").VIEW)
+    return _views.get(name)
+
+
 def _answer(request: Request) -> Response:
-    view = _views.get(request.path_params["name"])
+    view = _view(request.path_params["name"])
     if view is None:
         return Response('{"slots":{}}', 404, media_type="application/json")
     text.speak(text.preferred(request.headers.get("accept-language", "")))
@@ -250,7 +261,7 @@ _measurers = ThreadPoolExecutor(
 
 
 async def _measure(request: Request) -> Response:
-    view = _views.get(request.path_params["name"])
+    view = _view(request.path_params["name"])
     if view is None or view.measure is None:
         return Response("", 404, media_type="application/x-ndjson")
     text.speak(text.preferred(request.headers.get("accept-language", "")))

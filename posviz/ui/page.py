@@ -81,6 +81,8 @@ def open_view(view: live.View) -> None:
     own = {name: value for name, value in st.query_params.items() if name not in frame.NAMES}
     if step and not own:
         own = step.state
+    title = next((one.title for one in site.pages() if one.name == view.name), "posviz")
+    st.html(f'<h1 class="pv-unseen">{escape(text.say(title))}</h1>')
     said, more = view.read(own)
     st.session_state[_problems(view)] = [*bad, *more]
     if own or step:

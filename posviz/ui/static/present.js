@@ -93,6 +93,34 @@ function showKeys() {
   if (!panel.hidden) panel.focus();
 }
 
+// What a lecturer with a mouse or a finger has of it: shown when the pointer moves, then gone.
+const bar = document.createElement("p");
+bar.className = "pv-stage-bar";
+bar.hidden = true;
+let fading = 0;
+
+addEventListener("pointermove", () => {
+  if (!now?.around.present) return void (bar.hidden = true);
+  clearTimeout(fading);
+  fading = setTimeout(() => bar.matches(":hover, :focus-within") || (bar.hidden = true), 2500);
+  if (!bar.hidden) return;
+  const { words, around } = now;
+  const buttons = [["?", words.help, showKeys], ["F", words.full, fullScreen], ["Esc", words.leave, () => now.change({ present: "" })]];
+  if (around.lesson) buttons.unshift(["P", words.previous, () => step("prev")], ["N", words.next, () => step("next")]);
+  bar.replaceChildren(
+    ...buttons.map(([key, label, run]) => {
+      const button = Object.assign(document.createElement("button"), { type: "button", textContent: key, title: label });
+      button.setAttribute("aria-label", label);
+      button.addEventListener("click", run);
+      return button;
+    }),
+  );
+  document.body.append(bar);
+  bar.hidden = false;
+});
+
+const step = (rel) => document.querySelector(`a[rel="${rel}"]`)?.click();
+const fullScreen = () => (document.fullscreenElement ? document.exitFullscreen() : root.requestFullscreen());
 const typing = (target) => target.isContentEditable || target.matches?.("input:not([type=range]), textarea, select");
 
 addEventListener("keydown", (event) => {
@@ -105,10 +133,10 @@ addEventListener("keydown", (event) => {
   };
   if (around.present || around.lesson)
     Object.assign(does, {
-      n: () => document.querySelector('a[rel="next"]')?.click(),
-      p: () => document.querySelector('a[rel="prev"]')?.click(),
+      n: () => step("next"),
+      p: () => step("prev"),
       r: reset,
-      f: () => (document.fullscreenElement ? document.exitFullscreen() : root.requestFullscreen()),
+      f: fullScreen,
       " ": () => view.toggle(event.target),
     });
   if (around.present) {
