@@ -385,6 +385,19 @@ def _frame_words() -> dict[str, str]:
         "help": text.say("these keys"),
         "previous": text.say("Previous"),
         "next": text.say("Next"),
+        "predict": text.say("Predict"),
+        "close": text.say("Close"),
+        "none": text.say("Nothing was drawn."),
+        **_guess_words(),
+    }
+
+
+def _guess_words() -> dict[str, str]:
+    """What is said while a curve is guessed; the browser fills in how far off it is."""
+    return {
+        "draw": text.say("Draw your guess into the picture, then reveal."),
+        "reveal": text.say("Reveal"),
+        "off": text.say("Your curve is off by {mean} on average, {most} at most."),
     }
 
 
@@ -452,7 +465,9 @@ def slider(
             "note": None if note is None else {"key": f"note:{key}", **json.loads(note.json)},
             "words": {
                 "allowed": allowed, "typed": text.say("typed"),
-                "play": text.say("Play"), "pause": text.say("Pause"),
+                "play": text.say("Play"), "pause": text.say("Pause"), "speed": text.say("Speed"),
+                "manners": [text.say("once"), text.say("again and again"),
+                            text.say("there and back")],
             },
         },
         on_value_change=changed,
@@ -517,18 +532,17 @@ def ask(view: View, place: str, asked: Mapping[str, object]) -> None:
         view: View that the picture belongs to.
         place: What the answer is remembered by, in the browser's tab.
         asked: ``question``, ``figure`` that is covered, ``options`` and which is ``right``, what is
-            said ``then``; without options a curve is drawn into the chart.
+            said ``then``, which other places it ``covers``; without options a curve is drawn into
+            the chart.
     """
     _ASK(
         key=f"{view.name}:ask:{place}",
         data={
             "view": view.name, "place": place, **asked,
             "words": {
-                "reveal": text.say("Reveal"), "again": text.say("Ask again"),
-                "draw": text.say("Draw your guess into the picture, then reveal."),
+                **_guess_words(),
+                "again": text.say("Ask again"), "skip": text.say("Show without a guess"),
                 "right": text.say("Right."), "wrong": text.say("Not so: {right}."),
-                "off": text.say("Your curve is off by {mean} on average, {most} at most."),
-                "skip": text.say("Show without a guess"),
             },
         },
     )  # fmt: skip

@@ -287,7 +287,8 @@ class Sheet:
         self.places: list[str] = []
         complaints(view)
         if self.around.lesson:
-            _lesson(view, self.around)
+            words = [name for name, drawn in self.drawn.items() if not drawn.is_pictured]
+            _lesson(view, self.around, words)
 
     def sees(self, name: str) -> bool:
         """Whether a handle or choice of that name is seen."""
@@ -386,8 +387,11 @@ def _reset(view: live.View) -> None:
     state.update(view.query(view.read(around.step.state)[0]) if around.step else {})
 
 
-def _lesson(view: live.View, around: frame.Frame) -> None:
-    """The step of the lesson: where it stands, what is said, what is asked first."""
+def _lesson(view: live.View, around: frame.Frame, words: Sequence[str]) -> None:
+    """The step of the lesson: where it stands, what is said, what is asked before the pictures.
+
+    ``words`` are places that have numbers of the pictures, and are covered with them.
+    """
     held, step = around.lesson, around.step
     assert held and step
     count = len(held.steps)
@@ -412,7 +416,8 @@ def _lesson(view: live.View, around: frame.Frame) -> None:
         if step.says:
             st.markdown(step.says)
         if step.ask:
-            live.ask(view, f"{around.name}:{around.at}", asdict(step.ask))
+            asked = asdict(step.ask) | {"covers": words}
+            live.ask(view, f"{around.name}:{around.at}", asked)
 
 
 def directions(*ways: tuple[str, Sequence[tuple[str, str]]]) -> None:

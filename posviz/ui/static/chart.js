@@ -1,6 +1,7 @@
 // Charts: Plotly's, and its lines drawn by hand while values follow each other.
 
 import { offerFiles, picture } from "./picture.js";
+import { offerGuess } from "./predict.js";
 import { theme, withColours } from "./theme.js";
 import { numbers } from "./values.js";
 import { REST } from "./view.js";
@@ -23,10 +24,14 @@ loadPlotly().catch(() => {});
 // other quickly and the axes stand, the curves are therefore drawn by hand into an SVG over the
 // plot, about 1 ms, and Plotly's own are hidden; when the values rest, Plotly draws the last ones,
 // so that hover, zoom and export are always its own.
+export const charts = new WeakMap(); // host -> what is known of its chart
+
 export function chart(component) {
   picture(component, "pv-chart", (one, payload) => {
     one.newest = payload;
+    charts.set(one.host, one);
     one.saving ??= offerFiles(one);
+    if (figured(payload)) offerGuess(one);
     if (one.ready) return drawChart(one);
     one.loading ??= loadPlotly().then(() => {
       one.ready = true;
@@ -48,6 +53,9 @@ function drawChart(one) {
   one.frame = frame;
 }
 
+// Whether it has a curve over fixed axes, that one could have drawn before.
+const figured = ({ figure: { data, layout } }) => data.some(byHand) && layout.xaxis.range && layout.yaxis.range;
+
 // What can be drawn by hand; any other figure is Plotly's at every step.
 const byHand = ({ type, mode, x, y }) =>
   type === "scatter" && mode.startsWith("lines") && x?.bdata !== undefined && y?.bdata !== undefined;
@@ -65,7 +73,7 @@ function plot(one, data, layout) {
 const tenth = (value) => Math.round(value * 10) / 10;
 
 // Pixels of an axis as it stands now, zoomed or not.
-function axis(host, name, start, length) {
+export function axis(host, name, start, length) {
   const { range, type } = host.layout[name];
   const [low, high] = range.map(Number);
   const scale = length / (high - low);

@@ -1,6 +1,7 @@
-// The slider that speaks while it moves. One without a view reports each value to Streamlit, one value
+// The slider that speaks while it moves, and plays. One without a view reports each value to Streamlit, one value
 // on its way, the newest follows.
 
+import { MANNERS, Player, SPEEDS, pace } from "./play.js";
 import { noteTheme } from "./theme.js";
 import { signed } from "./values.js";
 import { viewOf } from "./view.js";
@@ -63,7 +64,8 @@ class Slider {
     parent.insertAdjacentHTML(
       "beforeend",
       `<div class="pv-slider"><input type="range" min="0" max="1" step="any">` +
-        `<div class="pv-head"><label></label><span class="pv-value">` +
+        `<div class="pv-head"><label></label><span class="pv-value"><span class="pv-pace">` +
+        `<button type="button" data-pace="manner"></button><button type="button" data-pace="speed"></button></span>` +
         `<input type="text" inputmode="decimal" autocomplete="off"><span class="pv-unit"></span></span>` +
         `<button type="button" class="pv-play" hidden></button></div><p class="pv-note" hidden></p></div>`,
     );
@@ -73,7 +75,7 @@ class Slider {
     ].map((selector) => this.root.querySelector(selector));
     this.held = false;
     this.waiting = this.newer = null; // without a view: the value on its way, the one to follow
-    this.timer = 0;
+    this.player = new Player(this);
     this.listen();
   }
 
@@ -96,7 +98,10 @@ class Slider {
     this.range.setAttribute("aria-description", data.help ?? "");
     this.unit.textContent = data.unit ?? "";
     this.number.setAttribute("aria-label", `${data.label}, ${data.words.typed}`);
-    this.play.hidden = !data.play || data.high <= data.low;
+    this.play.hidden = data.disabled || data.high <= data.low;
+    const isRoomy = data.play && !matchMedia("(max-width: 640px)").matches;
+    if (isRoomy) this.root.querySelector(".pv-head").append(this.play);
+    else this.root.querySelector(".pv-pace").append(this.play);
     this.range.disabled = this.number.disabled = data.disabled;
     if (data.note && this.view) {
       this.note.hidden = false;
@@ -109,7 +114,7 @@ class Slider {
     }
     const newer = this.view?.moved.get(data.name);
     if (!this.held && (this.view || fresh)) this.show(newer === undefined ? data.value : Number(newer));
-    if (!this.timer) this.face();
+    if (!this.player.runs) this.face();
   }
 
   // Streamlit's value counts.
@@ -135,9 +140,8 @@ class Slider {
   // handle has not yet told.
   follow(value) {
     if (Number(value) === this.value) return;
-    clearInterval(this.timer);
     clearTimeout(this.settling);
-    this.timer = 0;
+    this.player.stop();
     this.held = false;
     this.view.moving.delete(this);
     this.show(Number(value));
@@ -147,7 +151,7 @@ class Slider {
   show(value) {
     this.value = value;
     const share = this.scale.share(value);
-    if (!this.held || this.timer) this.range.value = share;
+    if (!this.held || this.player.runs) this.range.value = share;
     this.root.style.setProperty("--share", share);
     const text = format(value, this.scale.whole);
     if (document.activeElement !== this.number && this.number.getRootNode().activeElement !== this.number) {
@@ -214,7 +218,7 @@ class Slider {
       range.value = this.scale.share(this.value);
     });
     range.addEventListener("keyup", () => this.release());
-    range.addEventListener("blur", () => this.timer || this.release());
+    range.addEventListener("blur", () => this.player.runs || this.release());
     number.addEventListener("focus", () => number.select());
     number.addEventListener("change", () => this.typed(number.value));
     number.addEventListener("keydown", (event) => {
@@ -226,6 +230,16 @@ class Slider {
     });
     number.addEventListener("blur", () => this.show(this.value));
     this.play.addEventListener("click", () => this.toggle());
+    range.addEventListener("keydown", (event) => {
+      if (event.key !== " ") return;
+      event.preventDefault();
+      this.toggle();
+    });
+    for (const button of this.root.querySelectorAll("[data-pace]"))
+      button.addEventListener("click", () => {
+        this.player.change(button.dataset.pace);
+        this.face();
+      });
   }
 
   typed(text) {
@@ -251,36 +265,37 @@ class Slider {
   }
 
   toggle() {
-    if (this.timer) this.stop();
-    else this.start();
-  }
-
-  // Play runs over the track in about 20 seconds, at least one step at a time, from the start
-  // again when it has reached the end.
-  start() {
-    this.hold();
-    if (this.scale.share(this.value) >= 1) this.move(this.scale.low);
-    const tick = () => {
-      if (document.hidden || (this.view ? this.view.busy : this.waiting !== null)) return;
-      const next = this.scale.value(Math.min(this.scale.share(this.value) + 1 / 400, 1));
-      this.move(next > this.value ? next : this.scale.next(this.value, 1));
-      if (this.scale.share(this.value) >= 1) this.stop();
-    };
-    this.timer = setInterval(tick, 50);
-    this.face();
+    if (this.play.hidden) return;
+    if (this.player.runs) this.stop();
+    else {
+      this.view?.pause(this);
+      this.hold();
+      this.player.start();
+      this.face();
+    }
   }
 
   stop() {
-    if (!this.timer) return;
-    clearInterval(this.timer);
-    this.timer = 0;
+    if (!this.player.runs) return;
+    this.player.stop();
     this.face();
     this.settle();
   }
 
   face() {
     const { words, label } = this.data;
-    this.play.textContent = this.timer ? "❚❚" : "▶";
-    this.play.setAttribute("aria-label", `${this.timer ? words.pause : words.play}: ${label}`);
+    const { runs } = this.player;
+    this.root.classList.toggle("is-playing", runs);
+    this.play.textContent = runs ? "❚❚" : "▶";
+    this.play.setAttribute("aria-label", `${runs ? words.pause : words.play}: ${label}`);
+    for (const [kind, text, said] of [
+      ["speed", `${SPEEDS[pace.speed]}×`, `${words.speed}: ${SPEEDS[pace.speed]}×`],
+      ["manner", MANNERS[pace.manner], words.manners[pace.manner]],
+    ]) {
+      const button = this.root.querySelector(`[data-pace="${kind}"]`);
+      button.textContent = text;
+      button.title = said;
+      button.setAttribute("aria-label", said);
+    }
   }
 }

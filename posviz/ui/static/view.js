@@ -83,8 +83,13 @@ class View {
   // Plays the handle that has the focus, else the one that plays, else the first; or pauses it.
   toggle(focused) {
     const handles = [...this.handles.values()].filter((handle) => handle.toggle);
-    const one = handles.find(({ range }) => range === focused) ?? handles.find(({ timer }) => timer);
+    const one = handles.find(({ range }) => range === focused) ?? handles.find(({ player }) => player.runs);
     (one ?? handles[0])?.toggle();
+  }
+
+  // One handle plays at a time.
+  pause(but) {
+    for (const handle of this.handles.values()) if (handle !== but) handle.stop?.();
   }
 
   // Streamlit hears of what has come to rest, and answers with the number of the message. Each one
@@ -198,6 +203,7 @@ export const viewOf = (name) => {
 // ---------------------------------------------------------------- anchor: the view's own state
 
 export function anchor({ data, parentElement, setTriggerValue }) {
+  viewOf(data.view).words = data.words;
   if (data.around) showFrame(data, viewOf(data.view), () => setTriggerValue("reset", true));
   noteTheme();
   const isNew = !views.get(data.view)?.anchored;
