@@ -607,13 +607,14 @@ def _place(
 
 
 def copy_link(view: View) -> None:
-    """A button that copies the address of the view as it stands."""
+    """Buttons that copy the address of the view as it stands, and what embeds it elsewhere."""
     _COPY_LINK(
         key=f"{view.name}:copy-link",
         width="content",
         data={
             "view": view.name,
             "label": text.say("Copy link"),
+            "embed": text.say("Embed"),
             "done": text.say("Copied"),
             "failed": text.say("Copy it from the address bar"),
         },

@@ -355,8 +355,8 @@ class Sheet:
         picture(self.view, name, self.drawn[name], **more)
 
     def link(self) -> None:
-        """The button that copies the view's address."""
-        if not (self.around.present or self.around.lesson):
+        """The buttons that copy the view's address."""
+        if not _is_bare(self.around):
             live.copy_link(self.view)
 
     def anchor(self) -> None:
@@ -372,6 +372,7 @@ class Sheet:
                 "query": self.around.query(lang=None),
                 "present": self.around.present,
                 "lesson": bool(self.around.lesson),
+                "embedded": st.context.is_embedded,
                 "pictures": pictures,
                 "words": [name for name in self.places if name not in pictures],
             },
@@ -420,6 +421,11 @@ def _lesson(view: live.View, around: frame.Frame, words: Sequence[str]) -> None:
             live.ask(view, f"{around.name}:{around.at}", asked)
 
 
+def _is_bare(around: frame.Frame) -> bool:
+    """Whether the page is shown without what only its reader needs."""
+    return bool(around.present or around.lesson or st.context.is_embedded)
+
+
 def directions(*ways: tuple[str, Sequence[tuple[str, str]]]) -> None:
     """One line of links within the app: what they are for, then address and label of each."""
     told = "".join(
@@ -448,7 +454,7 @@ def below(
         links: Pairs of an address within the app and what is there.
     """
     around, _ = frame.read(st.query_params)
-    if around.present or around.lesson:
+    if _is_bare(around):
         return
     if links:
         directions((text.say("See it elsewhere:"), links))

@@ -13,6 +13,7 @@ export function show({ around: told, words }, shownView, reset) {
   [around, view] = [told, shownView];
   root.lang = around.language;
   root.toggleAttribute("data-pv-lesson", around.lesson);
+  root.toggleAttribute("data-pv-embed", around.embedded);
   present(around, words, { view, reset, change });
 }
 

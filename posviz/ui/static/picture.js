@@ -73,29 +73,38 @@ export function markup(component) {
     if (!one.listening) listen(one);
     one.saving ??= offerFiles(one);
     one.saving.hidden = !host.querySelector(PICTURED);
+    one.asTable.hidden = !host.querySelector("canvas, table");
   });
 }
 
 // What makes a drawing a picture that one wants to have, and no sentence.
-const PICTURED = 'canvas, svg, [role="img"]';
+const PICTURED = 'canvas, svg, table, [role="img"]';
 
-// Two buttons that save the picture as a file, its heading above it.
+// Buttons that take the picture away: as a table, a drawing, an image, its heading above it.
 export function offerFiles(one) {
   const { host } = one;
   host.insertAdjacentHTML("afterend", '<p class="pv-save"></p>');
   host.parentElement.classList.add("pv-place");
   const place = host.nextElementSibling;
-  for (const kind of ["svg", "png"]) {
-    const button = document.createElement("button");
-    Object.assign(button, { type: "button", textContent: kind.toUpperCase() });
-    button.addEventListener("click", async () => {
-      const { save } = await import("./still.js");
-      const key = host.dataset.key;
-      const heading = one.view?.pictures.get(`${key}:head`)?.host;
-      save(heading?.isConnected ? [heading, host] : [host], kind, key.replaceAll(":", "_"));
-    });
+  const key = host.dataset.key;
+  const name = `posviz_${one.view?.name ?? "picture"}_${key.replaceAll(":", "_")}`;
+  const offer = (kind, run) => {
+    const button = Object.assign(document.createElement("button"), { type: "button", textContent: kind });
+    button.addEventListener("click", run);
     place.append(button);
-  }
+    return button;
+  };
+  one.asTable = offer("CSV", async () => {
+    const [{ csv, table }, { handOver }] = await Promise.all([import("./table.js"), import("./still.js")]);
+    const rows = table(one);
+    if (rows) handOver(csv(rows), `${name}.csv`);
+  });
+  for (const kind of ["svg", "png"])
+    offer(kind.toUpperCase(), async () => {
+      const { save } = await import("./still.js");
+      const heading = one.view?.pictures.get(`${key}:head`)?.host;
+      save(heading?.isConnected ? [heading, host] : [host], kind, name);
+    });
   return place;
 }
 

@@ -15,9 +15,12 @@ export async function save(drawn, kind, name) {
   const frame = { width, height, ground: getComputedStyle(drawn[0]).getPropertyValue("--pv-ground") };
   const text = kind === "svg" ? shapes(drawn, charts, frame) : await page(drawn, charts, frame);
   const file = kind === "svg" ? new Blob([text], { type: "image/svg+xml" }) : await png(text, frame);
-  const link = Object.assign(document.createElement("a"), {
-    href: URL.createObjectURL(file), download: `${name}.${kind}`,
-  });
+  handOver(file, `${name}.${kind}`);
+}
+
+// Lets the browser save a file under a name.
+export function handOver(file, download) {
+  const link = Object.assign(document.createElement("a"), { href: URL.createObjectURL(file), download });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
