@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Playwright's own browser, where Debian's cannot be installed, stays in the project.
 export PLAYWRIGHT_BROWSERS_PATH ?= $(CURDIR)/.browsers
 
-.PHONY: help run test lint types fix oracle models measure bench bench-lab bench-heat screenshots thorough clean
+.PHONY: help run test lint types fix messages oracle models measure bench bench-lab bench-heat load screenshots thorough clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /: /' | column -t -s:
@@ -32,6 +32,9 @@ fix: $(VENV)/dev  ## format, and repair what the linter can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+messages: $(VENV)/dev  ## the template of messages from the sources, every language's files up to it
+	$(BIN)/python -m tests.messages
+
 models: $(VENV)/app  ## train whatever is missing of the set (hours), then measure it
 	$(BIN)/python -m posviz.models.train all
 	$(MAKE) measure
@@ -47,14 +50,17 @@ oracle: $(VENV)/dev  ## the core against Hugging Face's own code, run here
 	$(PIP) -r tests/oracle/requirements.txt
 	$(BIN)/python -m pytest -o addopts=--strict-markers -W default tests/oracle
 
-bench: $(VENV)/dev $(VENV)/chromium .venv-bench/dash  ## drag the playground and the same pictures in Dash
-	$(BIN)/python -m tests.bench.bench --peer-python .venv-bench/bin/python
+bench: $(VENV)/dev $(VENV)/chromium .venv-bench/peers  ## drag the playground and the same pictures in Dash, Panel, marimo, Gradio
+	$(BIN)/python -m tests.bench.bench
 
 bench-lab: $(VENV)/dev $(VENV)/chromium  ## live evaluation against the bare forward pass, and drags meanwhile
 	$(BIN)/python -m tests.bench.lab
 
 bench-heat: $(VENV)/dev $(VENV)/chromium  ## drag large heat maps beside the playground
 	$(BIN)/python -m tests.bench.heat
+
+load: $(VENV)/load $(VENV)/chromium  ## a lecture full of visitors: what they feel, memory, the limit (20 min; LOAD="--minutes 0.5")
+	$(BIN)/python -m tests.load.load $(LOAD)
 
 screenshots: $(VENV)/dev $(VENV)/chromium  ## pictures of the app for the README, in docs/screenshots
 	$(BIN)/python -m tests.screenshots
@@ -75,6 +81,10 @@ $(VENV)/dev: $(VENV)/app requirements-dev.txt
 	$(PIP) -r requirements-dev.txt
 	@touch $@
 
+$(VENV)/load: $(VENV)/dev tests/load/requirements.txt
+	$(PIP) -r tests/load/requirements.txt
+	@touch $@
+
 # A Chromium: the system's, or Debian's package when root, or the one that Playwright brings.
 $(VENV)/chromium: $(VENV)/dev
 	@if command -v chromium chromium-browser >/dev/null; then true; \
@@ -83,7 +93,7 @@ $(VENV)/chromium: $(VENV)/dev
 	else $(BIN)/python -m playwright install chromium; fi
 	@touch $@
 
-.venv-bench/dash: tests/bench/requirements.txt
+.venv-bench/peers: tests/bench/requirements.txt
 	$(PYTHON) -m venv .venv-bench
 	.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check -r tests/bench/requirements.txt
 	@touch $@

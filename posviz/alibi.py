@@ -81,7 +81,7 @@ def bias(slope: float, distance: ArrayLike) -> NDArray[np.float64]:
     """
     slope = params.real("slope", slope, 0.0)
     with np.errstate(over="ignore"):
-        product = -slope * params.numbers("distance", distance, 0.0)
+        product = 0.0 - slope * params.numbers("distance", distance, 0.0)  # no minus zero
     return params.numbers("slope x distance", product)
 
 
@@ -206,7 +206,7 @@ def weights(slope: float, distance: ArrayLike, seq_len: int) -> NDArray[np.float
 def window(slope: float, share: float = 0.99) -> float:
     """Distance in tokens that keeps ``share`` of the weight in a long row with equal content.
 
-    ``-ln(1 - share) / slope``: it does not depend on the training length.
+    ``-ln(1 - share) / slope``: it does not depend on the training length. Infinite for all of it.
     """
     slope = params.real("slope", slope, 0.0, above=True)
     share = params.real("share", share, 0.0, 1.0)

@@ -28,7 +28,7 @@ def whole_numbers(
     value: Any,
     low: int = -params.LARGEST,
     high: int = params.LARGEST,
-    template: str = WHOLE_NUMBERS,
+    template: params.Message = WHOLE_NUMBERS,
 ) -> NDArray[np.int64]:
     """``value`` as int64 numbers in ``[low, high]``, in the shape it came in."""
     try:

@@ -45,7 +45,7 @@ class Source:
         address: https.
     """
 
-    title: str
+    title: params.Message | params.Said
     address: str
 
 
@@ -77,8 +77,8 @@ class Answer:
         source: Where it can be checked.
     """
 
-    short: str
-    why: str
+    short: params.Message
+    why: params.Message
     source: Source
 
 
@@ -171,7 +171,7 @@ class Encoding:
     """
 
     name: str
-    label: str
+    label: params.Message
     module: str
     colour: str
     page: str | None
@@ -224,12 +224,12 @@ class Encoding:
         return num_heads * seq_len * seq_len if self.fills_scores else 0
 
 
-def _paper(title: str, number: str) -> Source:
+def _paper(title: params.Message, number: str) -> Source:
     return Source(title, f"https://arxiv.org/abs/{number}")
 
 
 def _file(repository: str, file: str) -> Source:
-    return Source(f"{repository}, {file}", Code(repository, file).address)
+    return Source(params.Said(f"{repository}, {file}"), Code(repository, file).address)
 
 
 _FLASH = _file("Dao-AILab/flash-attention", "flash_attn/flash_attn_interface.py")

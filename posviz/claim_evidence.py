@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,7 @@ from posviz import (
     rope,
     sinusoidal,
 )
+from posviz.params import Message
 from posviz.rope import RoPE
 from posviz.rope_scaling import DynamicNtk, Llama3, Ntk, RopeScaling, Yarn
 
@@ -42,17 +43,24 @@ class Line:
     """A curve of a picture.
 
     Attributes:
-        label: What it is.
+        template: What it is, a message id.
         values: One for each ``x``.
         shade: The encoding or method that it belongs to; ``claim`` if it is what the claim says,
             ``quiet`` or ``ink`` if it only helps to read the others.
         dashed: Whether it must be told from one that it may cover.
+        names: For its placeholders.
     """
 
-    label: str
+    template: Message
     values: Floats
     shade: str
     dashed: bool = False
+    names: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def label(self) -> str:
+        """What it is, in English."""
+        return self.template.format(**self.names)
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,8 +81,8 @@ class Curves:
 
     x: Floats
     lines: tuple[Line, ...]
-    x_title: str
-    y_title: str
+    x_title: Message
+    y_title: Message
     x_range: Range
     y_range: Range
     x_ticks: tuple[float, ...] = ()
@@ -86,7 +94,7 @@ class Curves:
 class Bar:
     """A bar: what it is, how long, and its shade as in :class:`Line`."""
 
-    label: str
+    label: Message
     value: float
     shade: str
 
@@ -96,7 +104,7 @@ class Bars:
     """Lengths side by side, on an axis from 0 to ``high``, which no handle moves."""
 
     bars: tuple[Bar, ...]
-    title: str
+    title: Message
     high: float
 
 
@@ -212,7 +220,7 @@ def _floor() -> Line:
     return Line("best possible reader", np.exp(measured.floor()), "quiet", dashed=True)
 
 
-def _beyond(family: str, label: str, shade: str, length: float) -> Evidence:
+def _beyond(family: str, label: Message, shade: str, length: float) -> Evidence:
     """Perplexity of a family at the trained context and at the measured length nearest."""
     values, at = _perplexity(family), _nearest(measured.LENGTHS, length)
     trained = measured.LENGTHS.index(measured.TRAINED_LENGTH)
@@ -685,7 +693,7 @@ def seeds_alike(length: float) -> Evidence:
     here = [float(one[at]) for one in curves]
     shades = ("rope_10000", "ink", "quiet")
     lines = tuple(
-        Line(f"seed {n}", values, shade, dashed=n > 0)
+        Line("seed {seed}", values, shade, dashed=n > 0, names={"seed": n})
         for n, (values, shade) in enumerate(zip(curves, shades, strict=True))
     )
     return Evidence(

@@ -54,19 +54,19 @@ class Claim:
 
     id: str
     topic: str
-    statement: str
+    statement: params.Message
     verdict: Verdict
-    because: str
-    look: str
-    belief: str
+    because: params.Message
+    look: params.Message
+    belief: params.Message
     handle: params.Number | None
     start: float
     evidence: Callable[[float], Evidence]
-    sources: tuple[tuple[str, str], ...]
-    view: tuple[str, str]
-    said: tuple[str, str] | None = None
+    sources: tuple[tuple[params.Message, str], ...]
+    view: tuple[str, params.Message]
+    said: tuple[params.Message, str] | None = None
     seems: bool = True
-    steps: tuple[str, ...] = ()
+    steps: tuple[params.Message, ...] = ()
 
     @property
     def deciding(self) -> float:
@@ -111,8 +111,8 @@ def score(answers: Answers) -> tuple[int, int]:
 
 
 def _handle(
-    id: str, label: str, default: float, low: float, high: float, step: float, unit: str,
-    help: str, scale: params.Scale = "linear",
+    id: str, label: params.Message, default: float, low: float, high: float, step: float,
+    unit: params.Message, help: params.Message, scale: params.Scale = "linear",
 ) -> params.Number:  # fmt: skip
     return params.Number(id, label, default, low, high, step, unit, help, scale)
 
@@ -134,13 +134,15 @@ def _back(id: str, default: int, low: int, high: int, scale: params.Scale = "lin
                    "How far before the query the key stands.", scale)  # fmt: skip
 
 
-def _factor(id: str, default: float, high: float, label: str = "Factor s") -> params.Number:
+def _factor(
+    id: str, default: float, high: float, label: params.Message = "Factor s"
+) -> params.Number:
     return _handle(id, label, default, 1.0, high, 0.1, "×",
                    "How many times the trained context the method is asked for.",
                    "log")  # fmt: skip
 
 
-def _arxiv(label: str, number: str) -> tuple[str, str]:
+def _arxiv(label: params.Message, number: str) -> tuple[params.Message, str]:
     return label, f"https://arxiv.org/abs/{number}"
 
 

@@ -189,11 +189,18 @@ def off_diagonal_share(found: ArrayLike) -> float | None:
     its mean taken off. With equal words it is 0 for a relative encoding. None where all scores are
     the same, so that nothing varies.
     """
-    values = np.asarray(found, np.float64)
-    count = len(values)
+    try:
+        values = np.asarray(found, np.float64)
+    except (TypeError, ValueError, OverflowError):
+        values = np.empty(0)
+    count = len(values) if values.ndim else 0
+    if not count or values.shape != (count, count):
+        raise params.InvalidParameterError(
+            arrays.AXES, name="found", allowed="(seq_len, seq_len)", got=str(values.shape)
+        )
     seen = attention.causal_mask(count)
     far = (np.arange(count)[:, None] - np.arange(count))[seen]
-    numbers = values[seen]
+    numbers = arrays.entries("found", values[seen], "scores")
     total = float(((numbers - numbers.mean()) ** 2).sum())
     if total <= 1e-20 * max(1.0, float(np.abs(numbers).max()) ** 2) * len(numbers):
         return None
@@ -460,6 +467,7 @@ def answering(
         kind: One of :func:`kinds`, or ``any``.
         level: One of ``catalog.LEVELS``, or ``any``.
     """
+    year = params.whole("year", year, 0)
     params.one_of("enters", enters, ("any", *catalog.WHERE))
     params.one_of("kind", kind, ("any", *kinds()))
     params.one_of("level", level, ("any", *catalog.LEVELS))

@@ -14,7 +14,17 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from posviz import config_plain, config_rules, config_settings, config_text, hf_config
+from posviz import (
+    config_engines,
+    config_flags,
+    config_kin,
+    config_plain,
+    config_release,
+    config_rules,
+    config_settings,
+    config_text,
+    hf_config,
+)
 from posviz.config_finding import (
     LEVELS,
     TOLERANCE,
@@ -26,11 +36,12 @@ from posviz.config_finding import (
     Statement,
     difference,
     lean,
+    reading_or_none,
     refusal,
 )
 from posviz.config_text import LlamaCppFlags, ModelFile, Parsed
 from posviz.hf_config import HEAD_DIM, HEADS, HIDDEN, SETTINGS, TEXT, THETA, Config, Reading
-from posviz.params import InvalidParameterError
+from posviz.params import LIKELY_ONE_OF, InvalidParameterError
 
 __all__ = [
     "ASSUMED_HEAD_DIM",
@@ -93,7 +104,7 @@ def examine(given: str | bytes | Config, *, model: Config | None = None) -> Exam
         template = "head_dim is not told; {got} is taken, for the sizes of errors"
         findings.append(Finding("note", "head_dim", template, {"got": assumed["head_dim"]}))
     findings += diagnose(config)
-    reading = _reading(config)
+    reading = reading_or_none(config)
     plain = () if reading is None else tuple(config_plain.plain(reading))
     if reading is not None and reading.positional_encoding == "rope":
         plain += (_of_vllm(findings),)
@@ -126,8 +137,8 @@ def diagnose(config: Any) -> list[Finding]:
         config_rules.about_the_file,
         config_rules.about_names,
         config_settings.about_settings,
-        config_rules.about_engines,
-        config_rules.about_kin,
+        config_engines.about_engines,
+        config_release.about_release,
     ):
         try:
             rules(file)
@@ -157,13 +168,6 @@ def _by_harm(findings: Iterable[Finding]) -> list[Finding]:
     ]  # fmt: skip
 
 
-def _reading(config: Config) -> Reading | None:
-    try:
-        return hf_config.read(lean(config))
-    except InvalidParameterError:
-        return None
-
-
 def _completed(parsed: Parsed) -> tuple[Config, dict[str, object]]:
     """The config, with a head if settings stand alone; and what was added."""
     config = parsed.config
@@ -184,10 +188,10 @@ def _completed(parsed: Parsed) -> tuple[Config, dict[str, object]]:
 
 def model_file(model: Config) -> ModelFile | None:
     """The GGUF file of a model, by its ``config.json``; None if flags have no use there."""
-    reading = _reading(model)
+    reading = reading_or_none(model)
     if reading is None:
         return None
-    return ModelFile.of(reading, config_rules.trained_context(model))
+    return ModelFile.of(reading, config_kin.trained_context(model))
 
 
 def _of_method(finding: Finding, given: Config) -> Finding:
@@ -198,7 +202,7 @@ def _of_method(finding: Finding, given: Config) -> Finding:
         return finding
     return replace(
         finding,
-        template=finding.template + ", did you mean {likely}?",
+        template=LIKELY_ONE_OF,
         values={**finding.values, "likely": method},
         mend=(Mend((name,), method),),
     )
@@ -214,6 +218,6 @@ def _examine_flags(parsed: Parsed, model: Config | None) -> Examination:
         findings.append(_of_method(refusal(wrong), parsed.config))
     else:
         plain = tuple(config_plain.plain_flags(flags, file))
-        findings += config_plain.about_flags(parsed.config, flags, file)
-    findings += config_plain.about_flag_names(parsed.config)
+        findings += config_flags.about_flags(parsed.config, flags, file)
+    findings += config_flags.about_flag_names(parsed.config)
     return Examination(parsed, None, tuple(_by_harm(findings)), plain)

@@ -36,7 +36,7 @@ from posviz.hf_config import (
     Rotary,
     short,
 )
-from posviz.params import InvalidParameterError
+from posviz.params import InvalidParameterError, Message
 from posviz.rope_scaling import Frequencies, LongRope, Yarn, yarn_mscale
 
 Level = Literal["error", "warning", "note"]
@@ -154,7 +154,7 @@ class Statement:
         layer_type: The layer type it is about, if one.
     """
 
-    template: str
+    template: Message
     values: Mapping[str, object] = field(default_factory=dict, hash=False)
     layer_type: str | None = None
 
@@ -182,7 +182,7 @@ class Finding:
 
     level: Level
     key: str
-    template: str
+    template: Message
     values: Mapping[str, object] = field(default_factory=dict, hash=False)
     layer_type: str | None = None
     effect: Effect | None = None
@@ -273,6 +273,14 @@ def scales_of(
         for each in (one, two)
     )
     return first, second
+
+
+def reading_or_none(config: Config) -> Reading | None:
+    """What Hugging Face reads, None if it refuses."""
+    try:
+        return hf_config.read(lean(config))
+    except InvalidParameterError:
+        return None
 
 
 def side_by_side(mine: Reading, other: Reading) -> Iterator[tuple[Rotary, Rotary]]:
@@ -415,7 +423,7 @@ class File:
         self,
         level: Level,
         key: str,
-        template: str,
+        template: Message,
         *,
         layer_type: str | None = None,
         mend: Sequence[Mend] = (),

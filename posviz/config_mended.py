@@ -11,15 +11,14 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from posviz import hf_config
 from posviz.config_doctor import Examination, examine, model_file
 from posviz.config_finding import (
     TOLERANCE,
     Effect,
     Finding,
     difference,
-    lean,
     lengths_of,
+    reading_or_none,
     scales_of,
     side_by_side,
 )
@@ -171,7 +170,9 @@ def comparisons(
         return tuple(_of_flags(examination.parsed.config, meant, model))
     mine = examination.reading
     other = (
-        mine if meant == examination.parsed.config else _reading({**examination.assumed, **meant})
+        mine
+        if meant == examination.parsed.config
+        else reading_or_none({**examination.assumed, **meant})
     )
     try:
         if mine is not None and other is not None and not _same(meant, examination.parsed.config):
@@ -182,13 +183,6 @@ def comparisons(
         return () if alone is None else tuple(_against_plain(alone))
     except InvalidParameterError:
         return ()
-
-
-def _reading(config: Config) -> Reading | None:
-    try:
-        return hf_config.read(lean(config))
-    except InvalidParameterError:
-        return None
 
 
 def _against_mended(mine: Reading, other: Reading) -> Iterator[Comparison]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from posviz import config_rules, hf_config, params, rope_scaling, rope_units
+from posviz import config_kin, hf_config, params, rope_scaling, rope_units
 from posviz import hf_model_types as types
 from posviz.config_finding import (
     MOST_UNKNOWN,
@@ -43,7 +43,7 @@ from posviz.hf_config import (
     Config,
     short,
 )
-from posviz.params import InvalidParameterError
+from posviz.params import InvalidParameterError, Message, Word
 from posviz.rope_scaling import Linear, Llama3, Yarn, yarn_mscale
 
 # Keys of one set of settings that are told as unread: beyond, it is no config.
@@ -69,7 +69,7 @@ class _Settings:
         self.foreign: tuple[str, ...] = ()
         self.text = file.text
 
-    def add(self, level: Level, key: str, template: str, **more: Any) -> None:
+    def add(self, level: Level, key: str, template: Message, **more: Any) -> None:
         self.file.add(level, key, template, layer_type=self.layer_type, **more)
 
     def path(self, key: str) -> tuple[str, ...]:
@@ -133,7 +133,7 @@ class _Settings:
         self.add(
             "error",
             name,
-            wrong.template + ", did you mean {likely}?",
+            params.LIKELY_ONE_OF,
             **wrong.values,
             likely=meant,
             mend=[self.change(name, meant)],
@@ -260,11 +260,11 @@ class _Settings:
             mend = Mend(self._context_place(), int(room))
         makers = any(
             each.context == context and each.rope_type == "default" and each.trained == trained
-            for each in config_rules.relatives(self.file)
+            for each in config_kin.relatives(self.file)
         )
         # Makers have the settings added and the context left as it was.
         if factor > ratio and (
-            makers or not ratio.is_integer() or config_rules.is_released(self.file)
+            makers or not ratio.is_integer() or config_kin.is_released(self.file)
         ):
             self.add(
                 "note",
@@ -323,7 +323,7 @@ class _Settings:
             )
             return
         grown, before = (trained or 0.0) * factor, (context or 0.0) / factor
-        if config_rules.is_documented(self.file, trained, factor):
+        if config_kin.is_documented(self.file, trained, factor):
             self.add(
                 "note",
                 "max_position_embeddings",
@@ -354,7 +354,7 @@ class _Settings:
         if (
             release is None or trained is None or factor is None or release.trained is None
             or self.rope_type not in ("yarn", "llama3") or trained == release.trained
-            or config_rules.is_released(self.file)
+            or config_kin.is_released(self.file)
         ):  # fmt: skip
             return False
         room = release.trained * factor
@@ -380,11 +380,11 @@ class _Settings:
         )
         return True
 
-    def _release(self) -> config_rules.Kin | None:
+    def _release(self) -> config_kin.Kin | None:
         """The release of these sizes that the settings extend, or whose settings they are."""
         if self.layer_type not in (None, "full_attention"):
             return None
-        alike = [each for each in config_rules.relatives(self.file) if each.verified]
+        alike = [each for each in config_kin.relatives(self.file) if each.verified]
         found = [each for each in alike if each.rope_type in ("default", self.rope_type)]
         found.sort(key=lambda each: each.rope_type == "default")
         return found[0] if found else None
@@ -652,11 +652,14 @@ class _Settings:
             self._about_usual(usual, factor)
             return
         slips = (
-            (usual**2, "the square of it: scores get the square anyway, so that it counts twice"),
-            (1.0 / usual, "one over it"),
-            (1.0 + 0.1 * usual * math.log(max(factor, 1.0)), "computed twice over"),
-            (usual - 1.0, "it without the 1"),
-            (math.sqrt(usual), "its root"),
+            (
+                usual**2,
+                Word("the square of it: scores get the square anyway, so that it counts twice"),
+            ),
+            (1.0 / usual, Word("one over it")),
+            (1.0 + 0.1 * usual * math.log(max(factor, 1.0)), Word("computed twice over")),
+            (usual - 1.0, Word("it without the 1")),
+            (math.sqrt(usual), Word("its root")),
         )
         for value, what in slips:
             if usual > 1.0 and math.isclose(explicit, value, rel_tol=1e-3):

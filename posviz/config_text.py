@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from posviz import params
 from posviz.hf_config import ELSEWHERE, HEAD_DIM, HIDDEN, METHOD_KEYS, SETTINGS, TEXT, Reading
-from posviz.params import InvalidParameterError
+from posviz.params import InvalidParameterError, Message, Word
 from posviz.rope import RoPE
 from posviz.rope_scaling import (
     Frequencies,
@@ -79,7 +79,7 @@ class Note:
     """
 
     key: str
-    template: str
+    template: Message
     values: Mapping[str, object] = field(default_factory=dict, hash=False)
 
     @property
@@ -120,7 +120,7 @@ def parse(text: str | bytes) -> Parsed:
     if not text.strip():
         raise InvalidParameterError(EMPTY)
     if "\0" in text:
-        raise InvalidParameterError(NOT_TEXT, got="a binary file")
+        raise InvalidParameterError(NOT_TEXT, got=Word("a binary file"))
     start, end = _inside_fence(text)
     begin = _after_white(text, start)
     if text[begin : begin + 1] not in ("{", "["):
@@ -142,9 +142,9 @@ def parse(text: str | bytes) -> Parsed:
         raise _wrong(text, begin, params.shown(text[begin:end].strip()), "it must begin with {")
     found, notes, stop = _json(text, begin, end)
     if text[stop:end].strip(" \t\r\n,;"):
-        raise _wrong(text, _after_white(text, stop), "more text after the end of the JSON")
+        raise _wrong(text, _after_white(text, stop), Word("more text after the end of the JSON"))
     if not isinstance(found, dict):
-        raise InvalidParameterError(NOT_AN_OBJECT, got="a list", **_place(text, begin))
+        raise InvalidParameterError(NOT_AN_OBJECT, got=Word("a list"), **_place(text, begin))
     return _of_object(found, notes)
 
 
@@ -174,7 +174,7 @@ def as_text(given: object) -> str:
         try:
             given = given.decode("utf-16" if wide else "utf-8")
         except UnicodeDecodeError:
-            raise InvalidParameterError(NOT_TEXT, got="a binary file") from None
+            raise InvalidParameterError(NOT_TEXT, got=Word("a binary file")) from None
     if not isinstance(given, str):
         raise InvalidParameterError(NOT_TEXT, got=type(given).__name__)
     return given.removeprefix("\ufeff")
@@ -200,11 +200,11 @@ def _place(text: str, at: int) -> dict[str, object]:
     return {"line": text.count("\n", 0, at) + 1, "column": at - before}
 
 
-def _wrong(text: str, at: int, got: str, cause: str | None = None) -> InvalidParameterError:
+def _wrong(text: str, at: int, got: str, cause: Message | None = None) -> InvalidParameterError:
     values = {"got": got, **_place(text, at)}
     if cause is None:
         return InvalidParameterError(BROKEN, **values)
-    return InvalidParameterError(CAUSED, cause=cause, **values)
+    return InvalidParameterError(CAUSED, cause=Word(cause), **values)
 
 
 class _TooLongNumberError(ValueError):
@@ -283,7 +283,9 @@ def _json(text: str, begin: int, end: int) -> tuple[Any, tuple[Note, ...], int]:
         raise _explained(text, wrong, end) from None
     except _TooLongNumberError:
         at = _outside_strings(text, begin, _DIGITS)
-        raise _wrong(text, at, f"a number of more than {_MOST_DIGITS} digits") from None
+        raise _wrong(
+            text, at, Word("a number of more than {count} digits", count=_MOST_DIGITS)
+        ) from None
     except _ConstantError as wrong:
         at = _outside_strings(text, begin, _CONSTANT)
         raise _wrong(text, at, str(wrong), "JSON has no such number") from None
@@ -328,14 +330,18 @@ def _explained(text: str, wrong: json.JSONDecodeError, end: int) -> InvalidParam
     here, before = text[at:end], text[:at].rstrip()
     # Newer Pythons point at the comma itself, older ones behind it.
     if here.startswith(",") and text[at + 1 : end].lstrip()[:1] in ("}", "]", ""):
-        return _wrong(text, at, "a comma before the closing bracket", "leave it out")
+        return _wrong(text, at, Word("a comma before the closing bracket"), "leave it out")
     if before.endswith(",") and here.lstrip()[:1] in ("}", "]"):
-        return _wrong(text, len(before) - 1, "a comma before the closing bracket", "leave it out")
+        return _wrong(
+            text, len(before) - 1, Word("a comma before the closing bracket"), "leave it out"
+        )
     if wrong.msg.startswith("Unterminated string"):
-        return _wrong(text, at, "a string that does not end", "a quote is missing, or the rest")
+        return _wrong(
+            text, at, Word("a string that does not end"), "a quote is missing, or the rest"
+        )
     if not here.strip():
-        return _wrong(text, at, "the end of the text", "the rest is missing, or a bracket")
-    known: tuple[tuple[tuple[str, ...], str, str], ...] = (
+        return _wrong(text, at, Word("the end of the text"), "the rest is missing, or a bracket")
+    known: tuple[tuple[tuple[str, ...], Message, Message], ...] = (
         (("'",), "a single quote", "names and texts stand in double quotes, unlike in Python"),
         (("“", "”", "„", "‘", "’"), "a curly quote", "names and texts stand in straight quotes"),
         (("//", "/*", "#"), "a comment", "JSON has none"),
@@ -348,17 +354,20 @@ def _explained(text: str, wrong: json.JSONDecodeError, end: int) -> InvalidParam
     for beginnings, got, cause in known:
         for word in beginnings:
             if here.startswith(word):
-                return _wrong(text, at, got.replace("{word}", word), cause)
+                return _wrong(text, at, Word(got, word=word), cause)
     name = re.match(r"[A-Za-z_]\w*", here)
     if wrong.msg.startswith("Expecting property name") and name:
         return _wrong(text, at, params.shown(name.group()), "a name stands in double quotes")
-    missing = {"Expecting ',' delimiter": "comma", "Expecting ':' delimiter": "colon"}
+    missing = {
+        "Expecting ',' delimiter": "a comma is missing",
+        "Expecting ':' delimiter": "a colon is missing",
+    }
     if wrong.msg in missing:
         return _wrong(
             text,
             at,
             params.shown(here.split("\n", 1)[0].rstrip()),
-            f"a {missing[wrong.msg]} is missing",
+            missing[wrong.msg],
         )
     causes = {
         "Invalid control character at": "a string goes over the end of its line, or holds a tab",
@@ -379,8 +388,8 @@ def _cut(key: object) -> str:
 def _told(value: Any) -> str:
     """A value in a sentence; what holds other values is named by its type."""
     if isinstance(value, dict):
-        return "an object"
-    return "a list" if isinstance(value, list) else params.shown(value)
+        return Word("an object")
+    return Word("a list") if isinstance(value, list) else params.shown(value)
 
 
 # Command lines.

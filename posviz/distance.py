@@ -33,12 +33,18 @@ def bins(seq_len: int, count: int, scale: params.Scale) -> NDArray[np.intp]:
 def envelope(values: ArrayLike, starts: NDArray[np.intp]) -> NDArray[np.float64]:
     """Lowest and highest of ``values`` in each bin, shape ``(2, len(starts))``."""
     numbers = arrays.entries("values", values, "seq_len")
-    first = arrays.whole_numbers("starts", starts, 0, len(numbers) - 1)
+    first = _starts(starts, len(numbers))
+    return np.stack([np.minimum.reduceat(numbers, first), np.maximum.reduceat(numbers, first)])
+
+
+def _starts(starts: ArrayLike, seq_len: int) -> NDArray[np.int64]:
+    """First distances of bins, checked: ascending, each below ``seq_len``."""
+    first = arrays.whole_numbers("starts", starts, 0, seq_len - 1)
     if first.ndim != 1 or not first.size or (np.diff(first) <= 0).any():
         raise params.InvalidParameterError(
             "starts must be an ascending list of distances, got {got}", got=params.shown(starts)
         )
-    return np.stack([np.minimum.reduceat(numbers, first), np.maximum.reduceat(numbers, first)])
+    return first
 
 
 def rope_scores(
@@ -57,6 +63,64 @@ def rope_scores(
 def _on_scores(attention_factor: float) -> float:
     """What a factor on cos and sin makes of a score."""
     return params.real("attention_factor", attention_factor, 0.0, 1e6) ** 2
+
+
+def mean_scores(
+    inv_freq: ArrayLike,
+    starts: NDArray[np.intp],
+    seq_len: int,
+    attention_factor: float = 1.0,
+) -> NDArray[np.float64]:
+    """Mean of :func:`rope_scores` over the distances of each bin, in closed form.
+
+    A sum of cosines at equal steps is one product of sines, so that a bin of a million distances
+    costs as much as one of two, and none is left out.
+
+    Args:
+        inv_freq: Frequency of each pair.
+        starts: First distance of each bin, ascending; the last bin ends before ``seq_len``.
+        seq_len: Distances in all.
+        attention_factor: Factor on cos and sin.
+
+    Returns:
+        Means ``(len(starts),)`` of the scaled score of q = k = (1, ..., 1).
+    """
+    frequencies = params.per_pair("inv_freq", inv_freq)
+    seq_len = params.whole("seq_len", seq_len, 1)
+    first = _starts(starts, seq_len)
+    count = np.diff(first, append=seq_len)[:, None].astype(np.float64)
+    half = frequencies / 2.0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = np.sin(count * half) / (count * np.sin(half))
+    # A step of whole turns (or none) adds up equal cosines.
+    share = np.where(np.abs(np.sin(half)) < 1e-9, 1.0, share)
+    middles = (2.0 * first[:, None] + count - 1.0) * half
+    sums = (np.cos(middles) * share).sum(axis=-1)
+    size = _on_scores(attention_factor)
+    return np.asarray(2.0 * size / math.sqrt(2 * len(frequencies)) * sums)
+
+
+def learned_scores(
+    plain: rope.RoPE,
+    scaled_inv_freq: ArrayLike,
+    looked_for: float,
+    seq_len: int,
+    attention_factor: float = 1.0,
+) -> NDArray[np.float64]:
+    """Scores by distance of a head that learned to look ``looked_for`` tokens back, once scaled.
+
+    Query and key are those whose score peaks there under plain RoPE
+    (:func:`posviz.rope.peaked_key`); they are weights and stay, the frequencies change under them.
+
+    Returns:
+        Scaled scores at every distance ``0 .. seq_len - 1``.
+    """
+    params.instance("plain", plain, rope.RoPE)
+    query = np.ones(plain.rotary_dim)
+    key = rope.peaked_key(query, looked_for, plain.inv_freq)
+    curve = rope.score_curve(query, key, seq_len, scaled_inv_freq)
+    size = _on_scores(attention_factor)
+    return np.asarray(size / math.sqrt(plain.rotary_dim) * curve)
 
 
 def sinusoidal_scores(

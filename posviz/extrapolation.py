@@ -122,11 +122,12 @@ def multiples(*limits: float, count: int = 145) -> NDArray[np.float64]:
     """Context lengths from 1 to 64 trained contexts, ascending, equal steps of ratio.
 
     Each of ``limits``, in trained contexts, gets a length just beyond it, so that a share that
-    jumps there jumps there in a picture too.
+    jumps there jumps there in a picture too; one that is infinite or out of the range, none.
     """
     count = params.whole("count", count, 1)
     arrays.check_count("count", count)
-    beyond = [limit * (1.0 + 1e-6) for limit in limits if 1.0 <= limit < 64.0]
+    finite = [params.real("limits", limit, 0.0) for limit in limits if limit != math.inf]
+    beyond = [limit * (1.0 + 1e-6) for limit in finite if 1.0 <= limit < 64.0]
     return np.sort(np.concatenate([np.geomspace(1.0, 64.0, count), beyond]))
 
 
@@ -157,65 +158,3 @@ def arc_use(
     share = angles / np.where(slow, trained * plain, 2.0 * math.pi)[:, None]
     within = ~slow[:, None] | (share <= _ROOM)
     return np.asarray(np.where(within, np.minimum(share, 1.0), share))
-
-
-def mean_scores(
-    inv_freq: ArrayLike,
-    starts: NDArray[np.intp],
-    seq_len: int,
-    attention_factor: float = 1.0,
-) -> NDArray[np.float64]:
-    """Mean of :func:`posviz.distance.rope_scores` over the distances of each bin, in closed form.
-
-    A sum of cosines at equal steps is one product of sines, so that a bin of a million distances
-    costs as much as one of two, and none is left out.
-
-    Args:
-        inv_freq: Frequency of each pair.
-        starts: First distance of each bin, ascending; the last bin ends before ``seq_len``.
-        seq_len: Distances in all.
-        attention_factor: Factor on cos and sin.
-
-    Returns:
-        Means ``(len(starts),)`` of the scaled score of q = k = (1, ..., 1).
-    """
-    frequencies = params.per_pair("inv_freq", inv_freq)
-    seq_len = params.whole("seq_len", seq_len, 1)
-    first = arrays.whole_numbers("starts", starts, 0, seq_len - 1)
-    if first.ndim != 1 or not first.size or (np.diff(first) <= 0).any():
-        raise params.InvalidParameterError(
-            "starts must be an ascending list of distances, got {got}", got=params.shown(starts)
-        )
-    count = np.diff(first, append=seq_len)[:, None].astype(np.float64)
-    half = frequencies / 2.0
-    with np.errstate(divide="ignore", invalid="ignore"):
-        share = np.sin(count * half) / (count * np.sin(half))
-    # A step of whole turns (or none) adds up equal cosines.
-    share = np.where(np.abs(np.sin(half)) < 1e-9, 1.0, share)
-    middles = (2.0 * first[:, None] + count - 1.0) * half
-    sums = (np.cos(middles) * share).sum(axis=-1)
-    size = params.real("attention_factor", attention_factor, 0.0, 1e6) ** 2
-    return np.asarray(2.0 * size / math.sqrt(2 * len(frequencies)) * sums)
-
-
-def learned_scores(
-    rope: RoPE,
-    scaled_inv_freq: ArrayLike,
-    looked_for: float,
-    seq_len: int,
-    attention_factor: float = 1.0,
-) -> NDArray[np.float64]:
-    """Scores by distance of a head that learned to look ``looked_for`` tokens back, once scaled.
-
-    Query and key are those whose score peaks there under plain RoPE
-    (:func:`posviz.rope.peaked_key`); they are weights and stay, the frequencies change under them.
-
-    Returns:
-        Scaled scores at every distance ``0 .. seq_len - 1``.
-    """
-    params.instance("rope", rope, RoPE)
-    query = np.ones(rope.rotary_dim)
-    key = rope_module.peaked_key(query, looked_for, rope.inv_freq)
-    curve = rope_module.score_curve(query, key, seq_len, scaled_inv_freq)
-    size = params.real("attention_factor", attention_factor, 0.0, 1e6) ** 2
-    return np.asarray(size / math.sqrt(rope.rotary_dim) * curve)

@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 from posviz import hf_model_types as types
 from posviz import params, rope_scaling
 from posviz import rope as rope_module
-from posviz.params import InvalidParameterError
+from posviz.params import InvalidParameterError, Word
 from posviz.rope import Layout, RoPE
 from posviz.rope_scaling import Frequencies, RopeScaling
 
@@ -142,7 +142,7 @@ class Rotary:
         if not (np.isfinite(inv_freq).all() and math.isfinite(attention_factor)):
             raise InvalidParameterError(
                 "rope_scaling must give finite frequencies, got {got}",
-                got="values that overflow",
+                got=Word("values that overflow"),
             )
         if self.mscales is not None:
             trained = getattr(self.scaling, "original_max_position_embeddings", math.inf)
@@ -290,7 +290,7 @@ def _read_rope(text: Config, common: dict[str, Any]) -> Reading:
     if not rotary:
         raise InvalidParameterError(
             "rope_parameters must hold the settings of a layer type, got {got}",
-            got="null for each of them",
+            got=Word("null for each of them"),
         )
     for each in rotary:
         each.frequencies()
@@ -681,7 +681,7 @@ def _rotary_dim(
         raise InvalidParameterError(
             "head_dim must be given, or hidden_size and num_attention_heads, got {got}",
             name="head_dim",
-            got="none of them",
+            got=Word("none of them"),
         )
     if share is None:
         return params.even(head_name, head_dim)

@@ -11,7 +11,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from posviz import params, rope
+from posviz import arrays, params, rope
 
 
 def norms(inv_freq: ArrayLike, position: float, seed: int = 0) -> tuple[float, float]:
@@ -42,6 +42,7 @@ def shifted_scores(
 
 def sum_residual(inv_freq: ArrayLike, a: float, b: float, layout: rope.Layout = "half") -> float:
     """Largest entry of ``R(a) R(b) - R(a + b)``: two rotations are one by the sum."""
+    a, b = params.real("a", a, -math.inf), params.real("b", b, -math.inf)
     first, second, both = (rope.rotation_matrix(at, inv_freq, layout) for at in (a, b, a + b))
     return float(np.abs(first @ second - both).max())
 
@@ -59,6 +60,7 @@ def relative_residual(
 
     Source: RoFormer, equation 16.
     """
+    m, n = params.real("m", m, -math.inf), params.real("n", n, -math.inf)
     query, key, between = (rope.rotation_matrix(at, inv_freq, layout) for at in (m, n, n - m))
     return float(np.abs(query.T @ key - between).max())
 
@@ -67,7 +69,7 @@ def elementwise_residual(
     x: ArrayLike, position: float, inv_freq: ArrayLike, layout: rope.Layout = "half"
 ) -> float:
     """Largest difference of ``R x`` and ``x * cos + rotate_half(x) * sin``."""
-    vector = params.numbers("x", x)
+    vector = arrays.entries("x", x, "head_dim")
     cos, sin = rope.tables(position, inv_freq, layout)
     product = rope.rotation_matrix(position, inv_freq, layout) @ vector
     return float(np.abs(product - (vector * cos + rope.rotate_half(vector, layout) * sin)).max())
@@ -78,7 +80,8 @@ def pairing_residual(x: ArrayLike, position: float, inv_freq: ArrayLike) -> floa
 
     0 and not merely small: both do the same multiplications.
     """
-    vector = params.numbers("x", x)
+    vector = arrays.entries("x", x, "head_dim")
+    position = params.real("position", position, -math.inf)
     order = rope.interleaved_to_half(len(vector))
     halves = rope.rotate(vector[order], position, inv_freq, "half")
     return float(

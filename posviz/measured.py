@@ -17,7 +17,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from posviz import params, rope_scaling
+from posviz import arrays, params, rope_scaling
 from posviz.rope_scaling import RopeScaling
 
 CURVES = Path(__file__).parent / "trained" / "curves.json"
@@ -133,7 +133,7 @@ def key(method: str, factor: float = 1.0) -> str:
 
 def bin_start(length: int) -> int:
     """First character, counted from 0, whose context is longer than 3/4 of ``length`` tokens."""
-    return 3 * length // 4
+    return 3 * params.whole("length", length, 1) // 4
 
 
 def families(path: Path = CURVES) -> tuple[str, ...]:
@@ -305,7 +305,8 @@ class _File:
 
 def _at(lengths: Sequence[int], by_length: Mapping[int, float]) -> NDArray[np.float64]:
     known = tuple(by_length)
-    return np.array([by_length[known[_index(length, known)]] for length in lengths])
+    asked = np.atleast_1d(arrays.whole_numbers("lengths", lengths, 1)).tolist()
+    return np.array([by_length[known[_index(length, known)]] for length in asked])
 
 
 def _found(model: str, path: Path) -> _Model:

@@ -6,9 +6,10 @@ A score is what the softmax takes, so a difference of 0.1 changes a weight by a 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,14 +33,21 @@ class Fact:
     """A number in which the right and the mistaken setting differ.
 
     Attributes:
-        label: What it is, a message id.
+        template: What it is, a message id.
         right: Its value.
         mistaken: What the mistake makes of it.
+        values: For its placeholders.
     """
 
-    label: str
+    template: params.Message
     right: float
     mistaken: float
+    values: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
+
+    @property
+    def label(self) -> str:
+        """What it is, in English."""
+        return self.template.format(**self.values)
 
 
 @dataclass(frozen=True, eq=False)

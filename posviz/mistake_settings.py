@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from posviz import params, presets, rope
+from posviz import arrays, params, presets, rope
 from posviz.rope import RoPE
 from posviz.rope_scaling import DynamicNtk, NoScaling, Proportional, RopeScaling, Yarn
 
@@ -59,6 +59,13 @@ class Settings:
             head=params.whole("head", self.head, 1, num_heads),
             prompt=params.whole("prompt", self.prompt, 1),
             padding=params.whole("padding", self.padding, 0),
+            rope_theta=params.real("rope_theta", self.rope_theta, 1.0, above=True),
+            mistaken_theta=params.real("mistaken_theta", self.mistaken_theta, 1.0, above=True),
+            partial_rotary_factor=params.real(
+                "partial_rotary_factor", self.partial_rotary_factor, 0.0, 1.0, above=True
+            ),
+            alibi_bias_max=params.real("alibi_bias_max", self.alibi_bias_max, 0.0, above=True),
+            mrope_section=_section(self.mrope_section),
         )
 
     @property
@@ -86,6 +93,13 @@ class Settings:
         if isinstance(scaling, Proportional) and "partial_rotary_factor" in handles:
             scaling = replace(scaling, partial_rotary_factor=handles["partial_rotary_factor"])
         return replace(self, scaling=scaling, **handles)
+
+
+def _section(sizes: tuple[int, ...]) -> tuple[int, ...]:
+    """``mrope_section`` as checked numbers of pairs; empty where there is none."""
+    if isinstance(sizes, tuple) and not sizes:
+        return ()
+    return tuple(arrays.whole_numbers("mrope_section", sizes, 0).ravel().tolist())
 
 
 def _share(rotary_dim: int, head_dim: int) -> float:

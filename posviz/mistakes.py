@@ -89,8 +89,12 @@ def _query(settings: Settings, layout: Layout) -> Floats:
 
 def _frequency_facts(right: Turning, mistaken: Turning, pair: int = -1) -> tuple[Fact, ...]:
     """The slowest pair (or another one), and the factor if it differs."""
-    told = "slowest inv_freq" if pair == -1 else f"inv_freq of pair {pair}"
-    facts = [Fact(told, float(right.inv_freq[pair]), float(mistaken.inv_freq[pair]))]
+    told = "slowest inv_freq" if pair == -1 else "inv_freq of pair {pair}"
+    facts = [
+        Fact(
+            told, float(right.inv_freq[pair]), float(mistaken.inv_freq[pair]), values={"pair": pair}
+        )
+    ]
     if right.attention_factor != mistaken.attention_factor:
         facts.append(Fact("factor on cos and sin", right.attention_factor,
                           mistaken.attention_factor))  # fmt: skip
@@ -187,9 +191,11 @@ def twice(settings: Settings) -> Outcome:
 
 def _slowing(settings: Settings, right: Turning, mistaken: Turning, pair: int = -1) -> Fact:
     """How many times slower than plainly a pair turns."""
-    told = {0: "fastest pair", -1: "slowest pair"}.get(pair, f"pair {pair}")
+    told = {
+        0: "plain over loaded, fastest pair", -1: "plain over loaded, slowest pair",
+    }.get(pair, "plain over loaded, pair {pair}")  # fmt: skip
     slow = (settings.rope.inv_freq[pair] / way.inv_freq[pair] for way in (right, mistaken))
-    return Fact(f"plain over loaded, {told}", *map(float, slow))
+    return Fact(told, *map(float, slow), values={"pair": pair})
 
 
 def ntk_base_too(settings: Settings) -> Outcome:
@@ -393,8 +399,8 @@ def flipped(bidirectional: bool) -> Callable[[Settings], Outcome]:
         here = min(8, settings.seq_len - 1)
         facts = (
             Fact("bucket of the key 1 behind", *(float(one[1]) for one in buckets)),
-            Fact(f"bucket of the key {here} behind",
-                 *(float(one[here]) for one in buckets)),
+            Fact("bucket of the key {distance} behind",
+                 *(float(one[here]) for one in buckets), values={"distance": here}),
         )  # fmt: skip
         return _biased(settings, table[buckets[0]], table[buckets[1]], facts)
 
@@ -432,8 +438,8 @@ def coarse(dtype: precision.Dtype) -> Callable[[Settings], Outcome]:
 
         exact = precision.last_exact_position(dtype)
         facts = tuple(
-            Fact(f"position {at:,}", float(at),
-                 float(precision.rounded(dtype, [at])[0]))
+            Fact("position {at}", float(at), float(precision.rounded(dtype, [at])[0]),
+                 values={"at": params.shown(at)})
             for at in (exact, exact + 1, 15962)
         )  # fmt: skip
         return _by_seen(settings, seen, facts, exact + 1)
@@ -577,7 +583,7 @@ def sections(settings: Settings) -> Outcome:
 
     scale = settings.rope.rotary_dim / math.sqrt(settings.head_dim)
     facts = tuple(
-        Fact(f"fastest pair of {name}", *(float(np.argmax(one == axis)) for one in (axes, other)))
-        for axis, name in ((1, "height"), (2, "width"))
+        Fact(label, *(float(np.argmax(one == axis)) for one in (axes, other)))
+        for axis, label in ((1, "fastest pair of height"), (2, "fastest pair of width"))
     )
     return Outcome(scores, GRID, scale, scale / 4, "patch", facts)

@@ -44,6 +44,9 @@ _UNSPACED = (
 _JOINER = "\u200d"  # makes one picture of two
 _LENGTHENS = "ーｰ"  # the vowel before it, so it stays there
 _SKIN = "🏻🏼🏽🏾🏿"
+# What looks like a space, or like nothing at all; the latter shapes what it stands beside.
+_BLANK = "\u200b\u115f\u1160\u3164\uffa0\u2800"
+_SHAPING = "\u200c\u200d\u034f\ufe0e\ufe0f"
 
 
 def split(text: str) -> tuple[str, ...]:
@@ -52,8 +55,10 @@ def split(text: str) -> tuple[str, ...]:
     Letters and digits up to the next space or sign form a token, with an apostrophe or hyphen
     between two of them (``don't``) and a point or comma between two digits (``3.5``). A character
     of Chinese, Japanese, Thai and other scripts without spaces is a token of its own, as is each
-    sign. Combining marks stay with their letter. A visible stand-in for a tokenizer: released
-    models split into pieces of words that they have learned.
+    sign. Combining marks stay with their letter. What cannot be seen is no token and makes no
+    difference between two, unless it shapes its neighbours; what looks like a space is one. A
+    visible stand-in for a tokenizer: released models split into pieces of words that they have
+    learned.
 
     Args:
         text: Any text; it is brought to Unicode's composed form (NFC), so that an accent is the
@@ -63,7 +68,7 @@ def split(text: str) -> tuple[str, ...]:
         raise params.InvalidParameterError("text must be a text, got {got}", got=params.shown(text))
     found: list[str] = []
     kind = "space"  # of the token that may go on
-    composed = unicodedata.normalize("NFC", text)
+    composed = unicodedata.normalize("NFC", _seen(text))
     for n, character in enumerate(composed):
         before, after = composed[n - 1 : n], composed[n + 1 : n + 2]
         category = unicodedata.category(character)
@@ -80,7 +85,22 @@ def split(text: str) -> tuple[str, ...]:
         else:
             found.append(character)
             kind = begins
-    return tuple(found)
+    shaped = (token.lstrip(_SHAPING) for token in found)
+    return tuple(token for token in shaped if not all(map(_is_tag, token)))
+
+
+def _seen(text: str) -> str:
+    """A text without what has no shape and gives none, and with a space for each blank."""
+    return "".join(
+        " " if one in _BLANK else one
+        for one in text
+        if unicodedata.category(one) != "Cf" or one in _BLANK + _SHAPING or _is_tag(one)
+    )
+
+
+def _is_tag(character: str) -> bool:
+    """Whether it spells which flag an emoji is."""
+    return "\U000e0020" <= character <= "\U000e007f"
 
 
 def _clings(character: str, category: str) -> bool:
@@ -107,7 +127,8 @@ def exchanged(tokens: Sequence[str]) -> tuple[int, ...]:
 
 def is_mirrored(order: Sequence[int]) -> bool:
     """Whether an order is the first one backwards."""
-    return list(order) == list(range(len(order)))[::-1]
+    found = np.atleast_1d(arrays.whole_numbers("order", order, 0)).tolist()
+    return bool(found == list(range(len(found)))[::-1])
 
 
 def repeats(tokens: Sequence[str]) -> tuple[tuple[int, ...], ...]:
@@ -256,7 +277,7 @@ def compare(
         InvalidParameterError: If ``order`` does not name each token once.
     """
     vectors = arrays.entries("x", x, "tokens", "d_model")
-    places = params.Order("order", len(vectors)).check(tuple(order))
+    places = params.Order("order", len(vectors)).check(order)
     return Comparison(
         places,
         attend(vectors, encoding, weight, seed),
@@ -266,5 +287,6 @@ def compare(
 
 def spread(outputs: ArrayLike, same: Sequence[int]) -> float:
     """Largest difference between the outputs of the tokens ``same``; 0 for equal ones."""
-    found = arrays.entries("outputs", outputs, "tokens", "d_model")[list(same)]
-    return float(np.ptp(found, axis=0).max())
+    found = arrays.entries("outputs", outputs, "tokens", "d_model")
+    chosen = np.atleast_1d(arrays.whole_numbers("same", same, 0, len(found) - 1))
+    return float(np.ptp(found[chosen], axis=0).max())

@@ -11,7 +11,7 @@ import difflib
 import math
 import operator
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -19,6 +19,43 @@ import numpy as np
 from numpy.typing import NDArray
 
 Scale = Literal["linear", "log"]
+
+Message = str
+"""An English text that a reader sees in their language: its id in the catalogue.
+
+Whoever shows one puts it through ``posviz.ui.text.say``. Fields, parameters and tables that hold
+such texts are declared with this name, so that the catalogue finds them.
+"""
+
+
+class Said(str):
+    """A text that no catalogue changes: a name, or words in the reader's language already."""
+
+    __slots__ = ()
+
+
+class Word(str):
+    """A value of a message that is a message itself; other values are never translated.
+
+    As a text it is the English one, its own ``{placeholders}`` filled in.
+    """
+
+    template: Message
+    values: Mapping[str, object]
+
+    def __new__(cls, template: Message, **values: object) -> Word:
+        word = super().__new__(cls, template.format(**values) if values else template)
+        word.template, word.values = template, values
+        return word
+
+
+def said(values: Mapping[str, object], _: Callable[..., str]) -> dict[str, object]:
+    """Values of a message with the words among them as ``_`` translates them."""
+    return {
+        name: _(one.template, **said(one.values, _)) if isinstance(one, Word) else one
+        for name, one in values.items()
+    }
+
 
 WHOLE_BETWEEN = "{name} must be a whole number from {low} to {high}, got {got}"
 WHOLE_AT_LEAST = "{name} must be a whole number of at least {low}, got {got}"
@@ -29,6 +66,8 @@ REAL_ABOVE = "{name} must be a finite number above {low}, got {got}"
 REAL = "{name} must be a finite number, got {got}"
 NUMBERS = "{name} must be finite numbers, got {got}"
 NUMBERS_AT_LEAST = "{name} must be finite numbers of at least {low}, got {got}"
+ONE_OF = "{name} must be one of {allowed}, got {got}"
+LIKELY_ONE_OF = "{name} must be one of {allowed}, got {got}, did you mean {likely}?"
 ONE_OF_MANY = "{name} must be one of {count} options, the nearest are {nearest}, got {got}"
 A_LIST = "{name} must be a list with one number per pair, got an array of shape {got}"
 
@@ -49,7 +88,7 @@ class InvalidParameterError(ValueError):
     The sentence is kept as a template with its values, so that it can be translated.
     """
 
-    def __init__(self, template: str, **values: object) -> None:
+    def __init__(self, template: Message, **values: object) -> None:
         self.template = template
         self.values = values
         super().__init__(template.format(**values))
@@ -176,7 +215,7 @@ def one_of(name: str, value: object, allowed: Sequence[str]) -> str:
     """``value`` if it is one of ``allowed``."""
     if not isinstance(value, str) or value not in allowed:
         raise InvalidParameterError(
-            "{name} must be one of {allowed}, got {got}",
+            ONE_OF,
             name=name,
             allowed=", ".join(allowed),
             got=shown(value),
@@ -223,13 +262,13 @@ class Number:
     """
 
     name: str
-    label: str
+    label: Message
     default: float
     low: float
     high: float
     step: float
-    unit: str
-    help: str
+    unit: Message | Said
+    help: Message
     scale: Scale = "linear"
     pairs: bool = False
 
@@ -283,11 +322,11 @@ class Choice:
     """One of a few named options; ``labels`` say what a reader sees for each."""
 
     name: str
-    label: str
+    label: Message
     default: str
     options: tuple[str, ...]
-    labels: tuple[str, ...]
-    help: str
+    labels: tuple[Message | Said, ...]
+    help: Message
 
     def check(self, value: Any) -> str:
         """``value`` if it is an option; of many options, a refusal names the nearest."""
@@ -315,7 +354,7 @@ class Choice:
         """``value`` as a link writes it."""
         return value
 
-    def label_of(self, value: str) -> str:
+    def label_of(self, value: str) -> Message | Said:
         """What a reader sees for ``value``."""
         return self.labels[self.options.index(self.check(value))]
 
@@ -335,11 +374,11 @@ class Several:
     """
 
     name: str
-    label: str
+    label: Message
     default: tuple[str, ...]
     options: tuple[str, ...]
-    labels: tuple[str, ...]
-    help: str
+    labels: tuple[Message | Said, ...]
+    help: Message
     most: int = 64
 
     def check(self, value: Any) -> tuple[str, ...]:
@@ -361,7 +400,7 @@ class Several:
         """``value`` as a link writes it."""
         return ",".join(value)
 
-    def label_of(self, value: str) -> str:
+    def label_of(self, value: str) -> Message | Said:
         """What a reader sees for one option."""
         return self.labels[self.options.index(value)]
 
@@ -379,10 +418,10 @@ class Text:
     """
 
     name: str
-    label: str
+    label: Message
     default: str
     longest: int
-    help: str
+    help: Message
 
     def check(self, value: Any) -> str:
         """``value`` if it is a line of text, in any script."""

@@ -118,6 +118,7 @@ class Case:
             trained=params.whole("trained", self.trained, 1),
             target=params.whole("target", self.target, 1),
             tokens=params.real("tokens", self.tokens, 0.0),
+            holds=params.whole("holds", self.holds, 0),
         )
 
     @property
@@ -185,7 +186,10 @@ def case_of(name: str, target: int, tokens: float = 0.0, engine: str = "every",
         trained: Its trained context, if it is not the one on record.
     """
     model = presets.get(name)
-    own = trained or presets.trained_context(name) or model.original_max_position_embeddings
+    target = params.whole("target", target, 1)
+    own = presets.trained_context(name) or model.original_max_position_embeddings
+    if trained is not None:
+        own = params.whole("trained", trained, 1)
     start = {"rope": "rope", "alibi": "alibi", "learned": "learned"}[model.positional_encoding]
     record, rotary = presets.record(name), presets.main_rotary(name)
     most = record.get("longest_training_context", record.get("max_position_embeddings", own))
@@ -247,7 +251,7 @@ class Outcome:
         page: Address in the app that explains it.
     """
 
-    label: str
+    label: params.Message
     colour: str
     method: str | None
     encoding: str | None
@@ -326,8 +330,8 @@ class Fact:
 
     table: str
     length: int
-    series: tuple[str, ...]
-    text: str = ""
+    series: tuple[params.Message, ...]
+    text: params.Message = ""
     broke: bool = False
     trained: int | None = None
 
@@ -403,13 +407,13 @@ class Rule:
         training: What its sources spent, if it is trained further, the shortest reach first.
     """
 
-    name: str
+    name: params.Message
     when: When
     outcome: str
     runner_up: str
     sure: str
-    why: str
-    but: str = ""
+    why: params.Message
+    but: params.Message = ""
     facts: tuple[Fact, ...] = ()
     sources: tuple[Source, ...] = ()
     training: tuple[Training, ...] = ()
@@ -419,7 +423,7 @@ class Rule:
         return next((one for one in self.training if multiple <= one.up_to), None)
 
 
-def _paper(title: str, number: str) -> Source:
+def _paper(title: params.Message, number: str) -> Source:
     return Source(title, f"https://arxiv.org/abs/{number}")
 
 
@@ -952,7 +956,7 @@ WHY_NOT: Mapping[str, tuple[tuple[When, str], ...]] = {
 """Why something else was not recommended: the first line that holds. The last one always does."""
 
 
-def why_not(case: Case, outcome: str) -> str:
+def why_not(case: Case, outcome: str) -> params.Message:
     """Why something is not the answer, a message id."""
     params.one_of("outcome", outcome, tuple(WHY_NOT))
     return next(reason for when, reason in WHY_NOT[outcome] if when.holds(case))

@@ -49,6 +49,7 @@ _CLOSE = 1.2  # ratio up to which a measured length does
 
 def lab_factor(method: str, multiple: float, family: str) -> float | None:
     """Factor with which the lab read a family, nearest to the one for a multiple; None if far."""
+    multiple = params.real("multiple", multiple, 0.0)
     if method == "default":
         return 1.0
     used = own_factor(method, max(multiple, 1.0), *_LAB[family])
@@ -111,7 +112,7 @@ def orders(method: str, multiple: float) -> tuple[Orders, ...]:
     multiple = params.real("multiple", multiple, 0.0, above=True)
     if method in ("longrope", "default") or multiple > _CLOSE * HEADROOM:
         return ()
-    return _orders(method, round(multiple, 2))
+    return _orders(method, max(round(multiple, 2), 0.01))
 
 
 def held(outcome: str, multiple: float) -> tuple[float, float] | None:
@@ -146,6 +147,7 @@ def found(outcome: str, multiple: float) -> tuple[float, float, float] | None:
     answer = OUTCOMES[params.one_of("outcome", outcome, tuple(OUTCOMES))]
     if answer.method == "longrope" or (answer.method is None and answer.family is None):
         return None
+    multiple = params.real("multiple", multiple, 0.0)
     asked = min((4.0, 8.0), key=lambda one: abs(math.log(one / max(multiple, 1.0))))
     if multiple > _NEAR * asked:
         return None

@@ -25,6 +25,7 @@ def own_factor(method: str, multiple: float, rope: RoPE, trained: int) -> float:
     times, at most ``multiple ** 3``: its factor is the last pair's, and earlier ones are slowed
     less. Dynamic NTK follows the length; its factor is :data:`DYNAMIC_FACTOR`.
     """
+    multiple = params.real("multiple", multiple, 0.0, 1e100)
     if method == "dynamic":
         return DYNAMIC_FACTOR
     if method != "ntk" or rope.rotary_dim < 4:

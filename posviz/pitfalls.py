@@ -38,10 +38,10 @@ class Slip:
     """
 
     id: str
-    label: str
-    told: str
-    hides: str
-    mend: str
+    label: params.Message
+    told: params.Message
+    hides: params.Message
+    mend: params.Message
     outcome: Callable[[Settings], Outcome]
     examples: tuple[str, ...]
     reports: tuple[str, ...] = ()
@@ -73,8 +73,8 @@ class Pitfall:
     """
 
     id: str
-    label: str
-    group: str
+    label: params.Message
+    group: params.Message
     slips: tuple[Slip, ...]
     handles: tuple[str, ...] = ()
     encoding: str = "rope"

@@ -310,8 +310,8 @@ def relative_scores(
     Returns:
         ``(n, m)``, not divided by the root of ``head_dim``.
     """
-    stands = arrays.whole_numbers("positions", positions, 0)
-    behind = arrays.whole_numbers("distances", distances, 0, LONGEST)
+    stands = np.atleast_1d(arrays.whole_numbers("positions", positions, 0))
+    behind = np.atleast_1d(arrays.whole_numbers("distances", distances, 0, LONGEST))
     places, index = np.unique(stands[:, None] - behind, return_inverse=True)
     queries, keys = (
         rotate_in(dtype, params.numbers(name, vector)[None], at, inv_freq, angle_dtype=angle_dtype)

@@ -250,8 +250,8 @@ def trained_context(name: str) -> int | None:
 def layers(name: str, count: int = 12) -> tuple[Layer, ...]:
     """What each of the first ``count`` layers does, by the rule of the model type.
 
-    Records do not tell how many layers there are. Where the rule names no types, a sliding window
-    is every layer's (Mistral 7B v0.1).
+    Not every record tells how many layers there are. Where the rule names no types, a sliding
+    window is every layer's (Mistral 7B v0.1).
     """
     count = params.whole("count", count, 1, hf_config.LARGEST_DEPTH)
     found = hf_config.read({**config(name), "num_hidden_layers": count})

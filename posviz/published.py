@@ -42,7 +42,7 @@ class Series:
         bounds: What a value is above where the table says only that (">1e3"); NaN elsewhere.
     """
 
-    label: str
+    label: params.Message
     encoding: str | None
     rope_type: str | None
     fine_tuned: bool | None
@@ -87,9 +87,9 @@ class Table:
     title: str
     year: int
     address: str
-    where: str
-    what: str
-    quantity: str
+    where: params.Message
+    what: params.Message
+    quantity: params.Message
     series: tuple[Series, ...]
     untouched: float = math.nan
 

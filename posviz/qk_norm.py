@@ -131,9 +131,11 @@ def shifted_scores(
     """
     params.one_of("order", order, ORDERS)
     moved, found = arrays.listed("shifts", shifts), []
-    for name, x, gain, at in zip("qk", (q, k), (q_gain, k_gain), positions, strict=True):
+    stands = arrays.listed("positions", positions)
+    arrays.check_length("positions", len(stands), "q and k", 2)
+    for name, x, gain, at in zip("qk", (q, k), (q_gain, k_gain), stands, strict=True):
         vector = arrays.entries(name, x, "head_dim")
-        places = params.real(f"{name}_position", at, -math.inf) + moved
+        places = at + moved
         if order == "before":
             found.append(rotate(rms_norm(vector, gain, eps), places, inv_freq, layout))
         else:

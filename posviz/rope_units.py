@@ -60,8 +60,8 @@ class Unit:
     engine: str
     kind: Kind
     form: Form
-    multiplies: str
-    direction: str
+    multiplies: params.Message
+    direction: params.Message
     source: str
 
     def factor(self, value: float, rope: RoPE) -> float:

@@ -10,6 +10,7 @@ RoFormer keep the paper's frequencies in halves. Each is in :data:`VARIANTS` by 
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import dataclass
 from typing import Literal
 
@@ -270,7 +271,13 @@ def sign_bits(
 
 def half_turns(positions: ArrayLike) -> NDArray[np.int64]:
     """``floor(p / pi)``: half turns that the fastest pair has completed."""
-    return np.asarray(np.floor(params.numbers("positions", positions, 0.0) / np.pi), np.int64)
+    places = params.numbers("positions", positions, 0.0)
+    if (places > params.LARGEST).any():
+        raise params.InvalidParameterError(
+            arrays.ENTRIES, name="positions", low=params.shown(0),
+            high=params.shown(params.LARGEST), got=params.shown(float(places.max())),
+        )  # fmt: skip
+    return np.asarray(np.floor(places / np.pi), np.int64)
 
 
 def ratio(d_model: int, base: float = BASE, spacing: Spacing = "paper") -> float:
@@ -283,7 +290,9 @@ def ratio(d_model: int, base: float = BASE, spacing: Spacing = "paper") -> float
 
 def base_of_ratio(ratio: float, d_model: int, spacing: Spacing = "paper") -> float:
     """The base with which each pair is ``ratio`` times slower than the one before."""
-    return float(params.real("ratio", ratio, 1.0, above=True) ** _steps(d_model, spacing))
+    steps = _steps(d_model, spacing)
+    highest = sys.float_info.max ** (1.0 / steps)
+    return float(params.real("ratio", ratio, 1.0, highest, above=True) ** steps)
 
 
 def _steps(d_model: int, spacing: Spacing) -> int:

@@ -286,7 +286,7 @@ def tokens(count: int, d_model: int = 64, seed: int = 0) -> Floats:
     count = params.whole("count", count, 1)
     d_model = params.even("d_model", d_model)
     arrays.check_count("count and d_model", count, d_model)
-    return np.random.default_rng([seed, 1]).normal(size=(count, d_model))
+    return np.random.default_rng([params.whole("seed", seed, 0), 1]).normal(size=(count, d_model))
 
 
 @dataclass(frozen=True)
@@ -358,7 +358,7 @@ def random_head(d_model: int = 64, d_head: int = 16, seed: int = 0) -> Head:
     d_model = params.even("d_model", d_model)
     d_head = params.whole("d_head", d_head, 1)
     arrays.check_count("d_head and d_model", d_head, d_model)
-    rng = np.random.default_rng([seed, 0])
+    rng = np.random.default_rng([params.whole("seed", seed, 0), 0])
     q, k, r = rng.normal(size=(3, d_head, d_model)) / math.sqrt(d_model)
     u, v = rng.normal(size=(2, 1, d_head))
     return Head(q, k, r, u, v)

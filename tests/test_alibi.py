@@ -521,3 +521,8 @@ def test_penalties_beyond_float64_are_refused():
         alibi.bias_matrix([1e308], 2, 30)
     with pytest.raises(InvalidParameterError, match=r"^slope x distance must be finite numbers"):
         alibi.bias(1e308, [1, 30])
+
+
+def test_a_key_at_the_query_s_own_place_gets_plain_zero():
+    assert not np.signbit(alibi.bias(0.5, [0.0, 0.0])).any()
+    assert not np.signbit(alibi.bias(0.0, [0.0, 3.0])).any()

@@ -14,6 +14,7 @@ from posviz.attention import softmax
 from posviz.params import InvalidParameterError
 
 LLAMA = rope.inv_freq(128, 500_000.0)
+SLOW = st.builds(rope.RoPE, st.integers(8, 512).map(lambda pairs: 2 * pairs), st.floats(1e7, 1e9))
 
 
 @pytest.mark.parametrize("scale", ["log", "linear"])
@@ -168,3 +169,34 @@ def test_a_count_of_draws_keeps_its_value_and_not_its_type() -> None:
 def test_random_weights_average_to_a_share_whatever_the_attention_factor(row: int) -> None:
     mean, _, _ = distance.random_band(LLAMA, [1, 30], 1.2, row=row, draws=20_000)
     np.testing.assert_allclose(mean, 1.0 / row, rtol=0.1)
+
+
+@given(st.integers(1, 64), st.floats(10.0, 1e9), st.integers(1, 3000), st.integers(2, 200))
+def test_mean_scores_are_the_means_of_every_distance(
+    pairs: int, theta: float, seq_len: int, count: int
+) -> None:
+    inv_freq = rope.inv_freq(2 * pairs, theta)
+    starts = distance.bins(seq_len, count, "log")
+    every = distance.rope_scores(inv_freq, seq_len, 1.2)
+    means = [part.mean() for part in np.split(every, starts[1:])]
+    ours = distance.mean_scores(inv_freq, starts, seq_len, 1.2)
+    np.testing.assert_allclose(ours, means, atol=1e-9)
+
+
+def test_a_stopped_pair_has_a_mean_score_and_bad_bins_none() -> None:
+    assert distance.mean_scores([0.0], np.array([0, 5]), 9) == pytest.approx(math.sqrt(2.0))
+    with pytest.raises(InvalidParameterError, match="ascending"):
+        distance.mean_scores([1.0], np.array([5, 5]), 9)
+
+
+@given(SLOW, st.integers(0, 200), st.floats(1.0, 8.0))
+def test_a_learned_distance_stays_without_scaling_and_is_multiplied_by_interpolation(
+    one: rope.RoPE, looked_for: int, factor: float
+) -> None:
+    plain = distance.learned_scores(one, one.inv_freq, looked_for, 256)
+    assert plain.argmax() == looked_for
+    assert plain.max() == pytest.approx(math.sqrt(one.rotary_dim))
+    times = round(factor)
+    moved = distance.learned_scores(one, one.inv_freq / times, looked_for, 256 * times, 1.5)
+    assert moved.argmax() == looked_for * times
+    assert moved.max() == pytest.approx(2.25 * math.sqrt(one.rotary_dim))

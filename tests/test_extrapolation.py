@@ -7,11 +7,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from posviz import distance, params, rope
+from posviz import params, rope
 from posviz.extrapolation import (
     arc_use,
-    learned_scores,
-    mean_scores,
     multiples,
     never_completed,
     unseen,
@@ -284,31 +282,3 @@ def test_the_share_of_trained_angles_is_of_a_turn_for_pairs_that_completed_one()
     use = arc_use(LLAMA, LLAMA.inv_freq / 2, 4096, [1.0, 4096.0, 8192.0])
     assert use[0].tolist() == [0.5 / (2 * math.pi), 1.0, 1.0]
     np.testing.assert_allclose(use[-1], [1 / 8192, 0.5, 1.0])
-
-
-@given(st.integers(1, 64), st.floats(10.0, 1e9), st.integers(1, 3000), st.integers(2, 200))
-def test_mean_scores_are_the_means_of_every_distance(pairs, theta, seq_len, count):
-    inv_freq = rope.inv_freq(2 * pairs, theta)
-    starts = distance.bins(seq_len, count, "log")
-    every = distance.rope_scores(inv_freq, seq_len, 1.2)
-    means = [part.mean() for part in np.split(every, starts[1:])]
-    np.testing.assert_allclose(mean_scores(inv_freq, starts, seq_len, 1.2), means, atol=1e-9)
-
-
-def test_a_stopped_pair_has_a_mean_score_and_bad_bins_none():
-    assert mean_scores([0.0], np.array([0, 5]), 9) == pytest.approx(math.sqrt(2.0))
-    with pytest.raises(InvalidParameterError, match="ascending"):
-        mean_scores([1.0], np.array([5, 5]), 9)
-
-
-@given(slow_ropes, st.integers(0, 200), st.floats(1.0, 8.0))
-def test_a_learned_distance_stays_without_scaling_and_is_multiplied_by_interpolation(
-    one, looked_for, factor
-):
-    plain = learned_scores(one, one.inv_freq, looked_for, 256)
-    assert plain.argmax() == looked_for
-    assert plain.max() == pytest.approx(math.sqrt(one.rotary_dim))
-    times = round(factor)
-    moved = learned_scores(one, one.inv_freq / times, looked_for, 256 * times, 1.5)
-    assert moved.argmax() == looked_for * times
-    assert moved.max() == pytest.approx(2.25 * math.sqrt(one.rotary_dim))

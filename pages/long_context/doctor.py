@@ -31,7 +31,7 @@ def take(given: str | bytes) -> None:
             raise too_long(text)
     except InvalidParameterError as problem:
         told = begun(translated(problem.template, problem.values))
-        st.session_state["doctor:refused"] = f"{told}."
+        st.session_state["doctor:refused"] = say("{sentence}.", sentence=told)
         return
     linked = packed(text)
     is_short = len(linked) <= LINKED

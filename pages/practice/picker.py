@@ -47,7 +47,6 @@ def choose_model(sheet: page.Sheet) -> None:
     """What one has; choosing another moves its numbers and leaves the other answers."""
     parameter, key = sheet.declared["model"], "picker:model"
     assert isinstance(parameter, params.Choice)
-    labels = dict(zip(parameter.options, parameter.labels, strict=True))
     st.session_state[key] = sheet.values["model"]
 
     def chosen() -> None:
@@ -56,7 +55,7 @@ def choose_model(sheet: page.Sheet) -> None:
 
     st.selectbox(
         say(parameter.label), parameter.options, key=key, width=250, on_change=chosen,
-        format_func=lambda one: say(labels[one]), label_visibility="collapsed",
+        format_func=lambda one: say(parameter.label_of(one)), label_visibility="collapsed",
     )  # fmt: skip
 
 

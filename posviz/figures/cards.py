@@ -16,12 +16,12 @@ def scorecard(encoding: Encoding, _: Words) -> str:
         f'<tr><th scope="row">{_(QUESTIONS[question])}</th><td>{_(answer.short)}</td>'
         f"<td>{_(answer.why)} "
         f'<a href="{escape(answer.source.address)}" target="_blank" rel="noopener" '
-        f'title="{escape(answer.source.title)}">{_("source")}</a></td></tr>'
+        f'title="{escape(_(answer.source.title))}">{_("source")}</a></td></tr>'
         for question, answer in encoding.answers.items()
     )
     paper = (
         f'<a href="{escape(encoding.source.address)}" target="_blank" rel="noopener">'
-        f"{escape(encoding.source.title)}</a>"
+        f"{escape(_(encoding.source.title))}</a>"
     )
     label = _(encoding.label)
     caption = _("{label}, four questions", label=label[:1].upper() + label[1:])

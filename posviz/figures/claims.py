@@ -27,7 +27,7 @@ def legend(picture: Curves | Bars, _: Words) -> list[tuple[str, str, str]]:
     if isinstance(picture, Bars):
         return []
     return [
-        (_(line.label), shade(line.shade), "dash" if line.dashed else "solid")
+        (_(line.template, **line.names), shade(line.shade), "dash" if line.dashed else "solid")
         for line in reversed(picture.lines)
     ]
 
@@ -36,7 +36,8 @@ def curves(picture: Curves, _: Words) -> dict[str, Any]:
     """Curves over axes that stand still, a Plotly figure."""
     data = [
         {
-            "type": "scatter", "mode": "lines", "name": _(line.label), "x": picture.x,
+            "type": "scatter", "mode": "lines", "name": _(line.template, **line.names),
+            "x": picture.x,
             "y": line.values, "hovertemplate": "%{y:.4~g}",
             "line": {"color": style.colour(shade(line.shade))}
             | ({"dash": "6px,5px", "width": 1.8} if line.dashed else {"width": 2.8}),

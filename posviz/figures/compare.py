@@ -16,6 +16,7 @@ from posviz.figures import heat, style
 from posviz.figures.formula import Formula
 from posviz.figures.heat import Axis, heat_map
 from posviz.figures.relative import size
+from posviz.params import Message
 
 Floats = NDArray[np.floating[Any]]
 Bools = NDArray[np.bool_]
@@ -330,7 +331,7 @@ class Asked:
 
 
 def answers(
-    rows: Sequence[Asked], questions: dict[str, str], chosen: str, *, alt: str, _: Words
+    rows: Sequence[Asked], questions: dict[str, Message], chosen: str, *, alt: str, _: Words
 ) -> str:
     """The answers to all questions in short, or to the chosen one with its reasons; HTML."""
     shown = [chosen] if chosen in questions else list(questions)
@@ -344,7 +345,7 @@ def answers(
         head += f'<th scope="col">{_("Why")}</th>'
     body = []
     for one in rows:
-        name = _(one.label)
+        name = one.label
         if one.page is not None:
             name = f'<a href="{escape(one.page)}" target="_self">{name}</a>'
         cells = ""
@@ -352,7 +353,7 @@ def answers(
             answer = one.answers[question]
             source = (
                 f'<a class="pv-compare-source" href="{escape(answer.source.address)}" '
-                f'target="_blank" rel="noopener" title="{escape(answer.source.title)}">'
+                f'target="_blank" rel="noopener" title="{escape(_(answer.source.title))}">'
                 f"{_('source')}</a>"
             )
             asked = escape(_(questions[question]))

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from posviz.figures import style
 from posviz.figures.formula import Formula
+from posviz.params import Message
 
 Floats = NDArray[np.floating[Any]]
 Words = Callable[..., str]
@@ -20,19 +21,23 @@ SHADES = {"mended": ("alarm", "accent"), "plain": ("accent", "quiet")}
 """Colours of the pasted side and of what it stands against: mended, or without scaling."""
 
 
-def _formulas(against: str, pasted: str, meant: str, error: str) -> tuple[Formula, Formula]:
+def _formulas(
+    against: str, frequency: Message, factor: Message, meant: Message, error: Message
+) -> tuple[Formula, Formula]:
     shades = dict(zip(("pasted", "meant"), SHADES[against], strict=True))
     return (
         Formula("error", "abs(pasted - meant) * n", shades,
-                {"pasted": f"inv_freq {pasted}", "meant": meant, "error": error}),
+                {"pasted": frequency, "meant": meant, "error": error}),
         Formula("gain", "(pasted / meant) ** 2", shades,
-                {"pasted": f"factor {pasted}", "meant": meant, "gain": "logit gain"}),
+                {"pasted": factor, "meant": meant, "gain": "logit gain"}),
     )  # fmt: skip
 
 
 FORMULAS = {
-    "mended": _formulas("mended", "as pasted", "as mended", "off by"),
-    "plain": _formulas("plain", "scaled", "without scaling", "changed by"),
+    "mended": _formulas("mended", "inv_freq as pasted", "factor as pasted", "as mended", "off by"),
+    "plain": _formulas(
+        "plain", "inv_freq scaled", "factor scaled", "without scaling", "changed by"
+    ),
 }
 """Radians by which a pair's angle differs at n tokens; what the factors do to a score."""
 

@@ -9,10 +9,13 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from posviz.figures import style
+from posviz.params import Message, Said
+
+Words = Callable[..., str]
 
 _GREEK = {
     "alpha": "α", "beta": "β", "theta": "θ", "lam": "λ", "phi": "φ", "delta": "Δ", "pi": "π",
@@ -61,20 +64,28 @@ class Formula:
             ``sum(x for i in range(n))``, names and indexed names.
         shades: Name of the colour of each name that has one.
         words: How names are written where they are not the field's letters: ``{"rows": "d / 2"}``.
+            Every name of three letters or more is among them.
     """
 
     name: str
     expression: str
     shades: Mapping[str, str] = field(default_factory=dict)
-    words: Mapping[str, str] = field(default_factory=dict)
+    words: Mapping[str, Message | Said] = field(default_factory=dict)
 
     def value(self, **values: Any) -> Any:
         """The expression's value for these values of its names."""
         code = compile(self.expression, "formula", "eval")
         return eval(code, {"__builtins__": {}, **_FUNCTIONS, "pi": math.pi, **values})
 
-    def markup(self, result: float | None = None, **values: float) -> str:
-        """The formula as MathML, with the numbers in it and the result if they are given."""
+    def markup(self, _: Words, result: float | None = None, /, **values: float) -> str:
+        """The formula as MathML, with the numbers in it and the result if they are given.
+
+        ``_`` translates its words.
+        """
+        words = {name: one if isinstance(one, Said) else _(one) for name, one in self.words.items()}
+        return replace(self, words=words)._told(result, values)
+
+    def _told(self, result: float | None, values: Mapping[str, float]) -> str:
         parts = [self._of(self.name), f'<mo form="infix">=</mo>{self._of(self.expression)}']
         if values:
             parts.append(f'<mo form="infix">=</mo>{self._of(self.expression, values)}')

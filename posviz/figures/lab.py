@@ -113,7 +113,7 @@ def shapes(
         shade = shade_of(series)
         dash = _THEIRS[met.setdefault(shade, 0) % len(_THEIRS)]
         met[shade] += 1
-        label = _("theirs: {label}", label=series.label)
+        label = _("theirs: {label}", label=_(series.label))
         if np.isfinite(series.bounds[seen]).any():
             label += " " + _("(at least, where the table says no more)")
         traces.append(_trace(label, shade, series.multiples[seen], values[seen], dash, 1.8))

@@ -37,7 +37,7 @@ MOVED = Formula(
     "moved", "size_change / size_start", {"size_change": "ink", "size_start": "sinusoidal"},
     {"moved": "moved", "size_change": "|trained − start|", "size_start": "|start|"},
 )  # fmt: skip
-ROW = Formula("row", "offset + p", {"p": "learned"}, {"row": "row"})
+ROW = Formula("row", "offset + p", {"p": "learned"}, {"row": "row", "offset": "offset"})
 READ_AT = Formula(
     "r", "p * (rows - 1) / (n - 1)", {"r": "learned", "p": "ink"}, {"rows": "rows"}
 )  # fmt: skip

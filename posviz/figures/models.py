@@ -14,16 +14,17 @@ from numpy.typing import NDArray
 
 from posviz.figures import style
 from posviz.figures.formula import Formula
+from posviz.params import Said
 
 Floats = NDArray[np.floating[Any]]
 Numbers = NDArray[np.floating[Any] | np.integer[Any]]
 Words = Callable[..., str]
 
 WAVELENGTH = Formula("lambda_", "2 * pi / inv_freq", {"lambda_": "accent"},
-                     {"inv_freq": "inv_freq", "lambda_": "λ"})  # fmt: skip
+                     {"inv_freq": Said("inv_freq"), "lambda_": "λ"})  # fmt: skip
 """Tokens per turn of a pair."""
 GAIN = Formula("gain", "attention_factor ** 2", words={
-    "gain": "logit gain", "attention_factor": "attention_factor",
+    "gain": "logit gain", "attention_factor": Said("attention_factor"),
 })  # fmt: skip
 """What a factor on both cos and sin does to a score."""
 PENALTY = Formula("bias", "-slope * distance", {"slope": "alibi"}, {

@@ -25,9 +25,11 @@ _SHADES = ("accent", "turns0", "yarn", "linear", "llama3", "shaw", "ntk", "xpos"
 _FAINT = 0.7  # power of a weight that its shade follows, so that small ones are seen
 _STRONGEST = 2.0  # of an output's number that has a shade of its own
 
-RESIDUAL = Formula("difference", "max(abs(f_Px - P_fx))", words={"f_Px": "f(Px)", "P_fx": "P f(x)"})
+RESIDUAL = Formula("difference", "max(abs(f_Px - P_fx))", words={
+    "difference": "difference", "f_Px": "f(Px)", "P_fx": "P f(x)",
+})  # fmt: skip
 """Its largest entry, over all tokens and all numbers of their outputs."""
-OUTPUT = Formula("output", "sum(a[j] * v[j] for j in range(n))")
+OUTPUT = Formula("output", "sum(a[j] * v[j] for j in range(n))", words={"output": "output"})
 """One number of one token's output: its weights times what the tokens give."""
 _TERMS = 6  # of that sum that have room
 

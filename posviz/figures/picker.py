@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 
 from posviz.figures import style
 from posviz.figures.formula import Formula
+from posviz.params import Said
 
 Floats = NDArray[np.floating[Any]]
 Words = Callable[..., str]
 
-YARN_FACTOR = Formula("m", "0.1 * log(s) + 1", {"s": "yarn"}, {"m": "attention_factor"})
+YARN_FACTOR = Formula("m", "0.1 * log(s) + 1", {"s": "yarn"}, {"m": Said("attention_factor")})
 """YaRN's factor on cos and sin by its scale factor."""
 LARGER_BASE = Formula("base", "b * s ** (d / (d - 2))", {"s": "ntk"}, {"base": "base"})
 """NTK's base, which slows the slowest pair exactly s times."""

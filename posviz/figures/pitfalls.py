@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from posviz.figures import style
 from posviz.figures.formula import Formula
+from posviz.params import Said
 from posviz.pitfalls import address
 
 Floats = NDArray[np.floating[Any]]
@@ -25,7 +26,8 @@ _DASH = "6px,3px"
 
 # Formulas of the right and of the mistaken setting, by pitfall and slip.
 _BASE, _OTHER = "rope_theta ** (-2 * i / d)", "b ** (-2 * i / d)"
-_WORDS = {"rope_theta": "rope_theta"}
+_WORDS = {"rope_theta": Said("rope_theta")}
+_DISTANCE = {"distance": "distance"}
 _ONE_ATTENTION = Formula("a", "0.1 * log(s) + 1")
 FORMULAS: Mapping[tuple[str, str], tuple[Formula, Formula]] = {
     ("base", "default"): (Formula("theta_i", _BASE, words=_WORDS), Formula("theta_i", _OTHER)),
@@ -50,7 +52,10 @@ FORMULAS: Mapping[tuple[str, str], tuple[Formula, Formula]] = {
     ("slopes_off_by_one", "bias-max"): (
         Formula("m", "2 ** (-B * k / p)"), Formula("m", "2 ** (-8 * k / p)"),
     ),
-    ("left_padding", "jump"): (Formula("distance", "q - k"), Formula("distance", "(q + w) - k")),
+    ("left_padding", "jump"): (
+        Formula("distance", "q - k", words=_DISTANCE),
+        Formula("distance", "(q + w) - k", words=_DISTANCE),
+    ),
 }  # fmt: skip
 
 

@@ -12,12 +12,14 @@ from numpy.typing import NDArray
 
 from posviz.figures import heat, style
 from posviz.figures.formula import Formula
+from posviz.params import Said
 from posviz.relative import BucketRange
 
 Floats = NDArray[np.floating[Any]]
 Ints = NDArray[np.integer[Any]]
 Words = Callable[..., str]
 
+_BUCKETS = {"num_buckets": Said("num_buckets")}
 ROW = Formula(
     "row", "min(max(key - query, -k), k) + k",
     {"key": "accent", "query": "accent", "k": "shaw"},
@@ -28,8 +30,8 @@ SHAW_SCORE = Formula(
     {"score": "score", "content": "q·k", "place": "q·a"},
 )  # fmt: skip
 PER_SIDE = {
-    True: Formula("n", "num_buckets // 2"),
-    False: Formula("n", "num_buckets"),
+    True: Formula("n", "num_buckets // 2", words=_BUCKETS),
+    False: Formula("n", "num_buckets", words=_BUCKETS),
 }
 """Buckets of one direction, by whether there are two."""
 EXACT = Formula("exact", "n // 2", words={"exact": "exact"})

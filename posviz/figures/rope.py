@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from posviz.figures import heat, style
 from posviz.figures.formula import Formula
+from posviz.params import Message, Said
 
 Floats = NDArray[np.floating[Any]]
 Indices = NDArray[np.integer[Any]]
@@ -30,8 +31,10 @@ _NUMBERED = 32
 _SHADES = {"m": QUERY, "n": KEY, "q": QUERY, "k": KEY}
 
 
-def _formula(name: str, expression: str, **words: str) -> Formula:
-    own = {name: name for name in re.findall(r"[a-z]+_[a-z_]{2,}", expression)}
+def _formula(name: str, expression: str, **words: Message | Said) -> Formula:
+    own: dict[str, Message | Said] = {
+        name: Said(name) for name in re.findall(r"[a-z]+_[a-z_]{2,}", expression)
+    }
     return Formula(name, expression, _SHADES, own | words)
 
 
@@ -44,19 +47,22 @@ PARTNER = {"half": "rotate_half(x)", "interleaved": "rotate_every_two(x)"}
 TURNED = {
     layout: _formula(
         "turned", "x * cos(m * theta_i) + partner * sin(m * theta_i)",
-        turned="x′", partner=name,
+        turned="x′", partner=Said(name),
     )
     for layout, name in PARTNER.items()
 }  # fmt: skip
-SAME = _formula("score", "2 / sqrt(head_dim) * sum(cos(delta * theta[i]) for i in range(pairs))")
+SAME = _formula(
+    "score", "2 / sqrt(head_dim) * sum(cos(delta * theta[i]) for i in range(pairs))",
+    score="score", pairs="pairs",
+)  # fmt: skip
 BOUND = _formula("bound", "(head_dim / 2 + 1) / 2", bound="mean of partial sums at 0")
 ROTARY_DIM = _formula(
-    "rotary_dim", "floor(head_dim * partial_rotary_factor)", rotary_dim="rotary_dim"
+    "rotary_dim", "floor(head_dim * partial_rotary_factor)", rotary_dim=Said("rotary_dim")
 )
 PARTIAL_FREQUENCY = _formula("theta_i", "rope_theta ** (-2 * i / rotary_dim)")
-MLA_CACHE = _formula("mla", "kv_lora_rank + qk_rope_head_dim", mla="MLA")
+MLA_CACHE = _formula("mla", "kv_lora_rank + qk_rope_head_dim", mla=Said("MLA"))
 MHA_CACHE = _formula(
-    "mha", "num_heads * (qk_nope_head_dim + v_head_dim)", mha="MHA", num_heads="heads"
+    "mha", "num_heads * (qk_nope_head_dim + v_head_dim)", mha=Said("MHA"), num_heads="heads"
 )
 
 

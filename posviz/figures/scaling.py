@@ -40,13 +40,13 @@ TURNING_PAIR = Formula("c", "d * log(L / (2 * pi * t)) / (2 * log(b))", {"t": "a
 LONGROPE = Formula("theta_i", "b ** (-2 * i / d) / e", {"i": "accent", "e": "longrope"})
 """e is the pair's own entry of the list in use."""
 YARN_FACTOR = Formula("m", "0.1 * k * log(s) + 1", {"s": "yarn"})
-YARN_RATIO = Formula("m", "m_above / m_below")
+YARN_RATIO = Formula("m", "m_above / m_below", words={"m_above": "m above", "m_below": "m below"})
 """DeepSeek's attention factor: the same with mscale over the same with mscale_all_dim."""
 LONGROPE_FACTOR = Formula("m", "sqrt(1 + log(s) / log(L))", {"s": "longrope"})
 ALPHA = Formula("base", "b * s ** (d / (d - 2))", {"s": "ntk"}, {"base": "base"})
 GAIN = Formula("gain", "m ** 2", words={"gain": "scores ×"})
 
-KINDS = ("kept", "blended", "stretched")
+KINDS = tuple(style.KINDS)
 
 # Of the lines that do not stand out, so that print can tell them apart.
 _DASHES = {
@@ -220,13 +220,14 @@ def strip(kinds: Sequence[str], name: str, pair: int, alt: str, _: Words) -> str
     """What becomes of each pair, one cell a pair under the charts' axis; HTML."""
     cells = "".join(
         f'<button type="button" tabindex="-1" class="is-{kind}" data-set="pair={n}" '
-        f'aria-label="{escape(_("pair {pair}: {kind}", pair=n, kind=_(kind)))}"'
+        f'aria-label="{escape(_("pair {pair}: {kind}", pair=n, kind=_(style.KINDS[kind])))}"'
         f"{' aria-pressed=true' if n == pair else ''}></button>"
         for n, kind in enumerate(kinds)
     )
     counts = [(kind, sum(one == kind for one in kinds)) for kind in KINDS]
     words = "".join(
-        f'<span><i class="is-{kind}"></i>{_(kind)} <b>{count}</b></span>' for kind, count in counts
+        f'<span><i class="is-{kind}"></i>{_(style.KINDS[kind])} <b>{count}</b></span>'
+        for kind, count in counts
     )
     return (
         f'<div class="pv-scaling-strip" style="--c:{style.colour(name)};--l:{_LEFT}px;'

@@ -12,6 +12,8 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from posviz.params import Message
+
 # name: (on white, on black)
 COLOURS = {
     "ink": ("#1b1e23", "#e8eaed"),
@@ -63,6 +65,9 @@ COLOURS = {
     "alarm": ("#b3261e", "#ff8a80"),
 }  # fmt: skip
 
+KINDS = {"kept": "kept", "blended": "blended", "stretched": "stretched"}
+"""What a reader calls what a scaling does to a pair, by ``rope_scaling.Effect.kind``."""
+
 
 def colour(name: str) -> str:
     """Reference to a colour of :data:`COLOURS`, for SVG and for the figures of live.chart."""
@@ -106,11 +111,12 @@ def number(value: float) -> str:
     if size != 0 and (size < 1e-3 or size >= 1e7):
         mantissa, exponent = f"{value:.2e}".split("e")
         return f"{mantissa}×10<sup>{int(exponent)}</sup>".replace("-", "−")
+    value += 0.0  # no minus zero
     text = f"{value:,.0f}" if size >= 100 or value == int(value) else f"{value:.3g}"
     return text.replace("-", "−")
 
 
-def counted(count: float, one: str, many: str, _: Callable[..., str]) -> str:
+def counted(count: float, one: Message, many: Message, _: Callable[..., str]) -> str:
     """A number with its noun: ``one`` of it, or the message ``many`` with a ``{count}``."""
     return _(one) if count == 1 else _(many, count=number(count))
 

@@ -42,7 +42,7 @@ def losses(
         top: Largest loss that has room.
         _: Translates labels.
     """
-    figure = _over_steps(steps, lines, step, end, low=-0.1, high=1.08 * top, unit=" nats")
+    figure = _over_steps(steps, lines, step, end, low=-0.1, high=1.08 * top, unit=_(" nats"))
     layout = figure["layout"]
     layout["yaxis"] |= {"dtick": 1}
     layout["yaxis"]["title"]["text"] = _("loss, nats per character")
@@ -154,7 +154,7 @@ def strips(
             rows.append(f'<div class="pv-replay-row{over}{first}">{parts}</div>')
     return (
         f'<div class="pv-replay" role="img" aria-label="{escape(alt)}">'
-        f'<p class="pv-replay-text">{sentence}</p>'
+        f'<p class="pv-replay-text" translate="no">{sentence}</p>'
         f'<div class="pv-replay-row pv-replay-letters"><span>{_("layer.head")}</span>'
-        f"<p>{''.join(letters)}</p><b>{_('to copy')}</b></div>{''.join(rows)}</div>"
+        f"<p translate=no>{''.join(letters)}</p><b>{_('to copy')}</b></div>{''.join(rows)}</div>"
     )

@@ -22,10 +22,10 @@ SHADES = {"relative": "transformer_xl", "absolute": "sinusoidal"}
 
 # -------------------------------------------------------------------------------- formulas
 
-SCORE = Formula("score", "(a + b + c + d) / sqrt(d_head)")
+SCORE = Formula("score", "(a + b + c + d) / sqrt(d_head)", words={"score": "score"})
 FACTORED = Formula("a + b + c + d", "(q[i] + u) * k[j] + (q[i] + v) * r[i - j]")
 MULTIPLIED = Formula("a + b + c + d", "(q[i] + s[i]) * (k[j] + t[j])")
-DISTANCE = Formula("distance", "L + i - j")
+DISTANCE = Formula("distance", "L + i - j", words={"distance": "distance"})
 SINE = Formula("R_n", "sin(distance * 10000 ** (-2 * n / d_model))", words={"distance": "δ"})
 COSINE = Formula(
     "R_n",
@@ -34,9 +34,9 @@ COSINE = Formula(
 )
 
 
-def shown(formula: Formula, **numbers: float) -> str:
+def shown(formula: Formula, _: Words, /, **numbers: float) -> str:
     """A formula in a line of its own, with the numbers in it if they are given; HTML."""
-    told = formula.markup(formula.value(**numbers), **numbers) if numbers else formula.markup()
+    told = formula.markup(_, formula.value(**numbers), **numbers) if numbers else formula.markup(_)
     return f'<p class="pv-formula pv-xl-formula">{told}</p>'
 
 
@@ -99,7 +99,8 @@ def maps(
             name, values, low=-LIMIT, high=LIMIT,
             rows=heat.Axis(title, "query", memory, chosen=query - memory, ticks=5),
             columns=heat.Axis(_("key"), "key", chosen=key, ticks=5),
-            alt=_("Term {name}: query {query}, key {key}: {value}", name=name, query=query,
+            alt=_("Term {name}: query {query}, key {key}: {value}",
+                  name=_("sum") if name == "sum" else name, query=query,
                   key=key, value=style.plain_text(told)),
             said=_("query {row}, key {column}: {value}", row="{row}", column="{column}",
                    value="{value}"),
@@ -155,7 +156,7 @@ def cell(
         f"<th>{_('moved by {shift}', shift=style.number(shift))}</th></tr>"
     )
     numbers = {name: _rounded(moved[name]) for name in "abcd"}
-    told = SCORE.markup(_rounded(SCORE.value(d_head=d_head, **moved_terms(moved))),
+    told = SCORE.markup(_, _rounded(SCORE.value(d_head=d_head, **moved_terms(moved))),
                         d_head=d_head, **numbers)  # fmt: skip
     return (
         f'<table class="pv-xl-cell"><thead>{head}</thead><tbody>{rows}{score}</tbody></table>'

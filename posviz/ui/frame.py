@@ -5,13 +5,13 @@ The names here are no parameters of a view: they go along from page to page.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
 from typing import TypeVar
 from urllib.parse import urlencode
 
 from posviz.params import InvalidParameterError, one_of, shown
-from posviz.ui import text
+from posviz.ui import live, text
 from posviz.ui.lesson import Lesson, Step, of_link
 
 NAMES = ("lang", "present", "lesson", "step", "handles", "figures")
@@ -46,6 +46,29 @@ class Frame:
     def step(self) -> Step | None:
         """The step of the lesson."""
         return self.lesson.steps[self.at - 1] if self.lesson else None
+
+    @property
+    def seen_handles(self) -> tuple[str, ...] | None:
+        """Names of the handles that the link leaves, or else the lesson's step; None for all."""
+        return self.step.handles if self.handles is None and self.step else self.handles
+
+    @property
+    def seen_figures(self) -> tuple[str, ...] | None:
+        """The same of pictures."""
+        return self.step.figures if self.figures is None and self.step else self.figures
+
+    def without(self, names: Collection[str]) -> Frame:
+        """The frame without what is named of it: ``handles``, ``figures``, ``ask.figure``."""
+        if not names:
+            return self
+        own = {name: None for name in ("handles", "figures") if name in names}
+        lesson = self.lesson
+        if lesson and self.step:
+            asks = {"ask": None} if "ask.figure" in names else {}
+            step = replace(self.step, **own, **asks)
+            steps = (*lesson.steps[: self.at - 1], step, *lesson.steps[self.at :])
+            lesson = replace(lesson, steps=steps)
+        return replace(self, lesson=lesson, **own)
 
     def query(self, **changed: object) -> dict[str, str]:
         """What a link to this frame says, or to one with changes."""
@@ -97,6 +120,34 @@ def _step(given: str, lesson: Lesson | None) -> int:
 
 def _names(given: str) -> tuple[str, ...]:
     return () if given == "none" else tuple(name for name in given.split(",") if name)
+
+
+def unknown(
+    view: live.View, values: live.Values, around: Frame
+) -> dict[str, InvalidParameterError]:
+    """What the frame names and this view has not, by what it is: told, and then disregarded."""
+    handles, figures = around.seen_handles, around.seen_figures
+    ask = around.step.ask if around.step else None
+    if handles is figures is ask is None:
+        return {}
+    drawn = view.draw(**values)
+    places = [name for name in drawn if not name.startswith("note:") and ":head" not in name]
+    charts = [name for name in places if drawn[name].is_chart]
+    asked = (places if ask.options else charts) if ask else []
+    named = {
+        "handles": (handles or (), list(view.declared(values))),
+        "figures": (figures or (), places),
+        "ask.figure": ((ask.figure,) if ask else (), asked),
+    }
+    return {
+        name: InvalidParameterError(
+            "{name} must be among {allowed}, got {got}",
+            name=name, allowed=", ".join(allowed),
+            got=shown(", ".join(one for one in given if one not in allowed)),
+        )
+        for name, (given, allowed) in named.items()
+        if not set(given) <= set(allowed)
+    }  # fmt: skip
 
 
 def address(page: str, state: Mapping[str, str], frame: Mapping[str, str]) -> str:

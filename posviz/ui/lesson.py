@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
@@ -23,8 +24,8 @@ SHIPPED = ("why_positions", "rope_in_ten_minutes", "long_context", "train_short"
 MOST_STEPS = 40
 LONGEST_TEXT = 1_200
 LONGEST_FILE = 100_000
-_LONGEST_TITLE = 120
-_MOST_OPTIONS = 6
+LONGEST_TITLE = 120
+MOST_OPTIONS = 6
 
 
 @dataclass(frozen=True)
@@ -79,15 +80,22 @@ class Step:
 
 @dataclass(frozen=True)
 class Lesson:
-    """Steps in their order, and what they are called together."""
+    """Steps in their order, what they are called together, and what they teach."""
 
     title: str
     steps: tuple[Step, ...]
+    about: str = ""
+
+    @property
+    def minutes(self) -> int:
+        """About how long it takes: a minute a step, and a quarter of one more for a question."""
+        return round(sum(1.25 if step.ask else 1.0 for step in self.steps))
 
     def written(self) -> str:
         """The lesson as a JSON file."""
         steps = [_without_nothing(asdict(step)) for step in self.steps]
-        return json.dumps({"title": self.title, "steps": steps}, ensure_ascii=False, indent=1)
+        said = {"title": self.title, **({"about": self.about} if self.about else {})}
+        return json.dumps({**said, "steps": steps}, ensure_ascii=False, indent=1)
 
     def packed(self) -> str:
         """The lesson as a link holds it, see :func:`of_link`."""
@@ -122,20 +130,26 @@ def read(given: str) -> Lesson:
         made = json.loads(given)
     except (ValueError, RecursionError):
         raise InvalidParameterError("a lesson must be JSON, got {got}", got=shown(given)) from None
-    made = _keys("lesson", made, ("title", "steps"))
+    made = _keys("lesson", made, ("title", "about", "steps"))
     steps = _list("steps", made.get("steps"), MOST_STEPS)
     if not steps:
         raise InvalidParameterError("steps must be one or more, got none")
     return Lesson(
-        _text("title", made.get("title"), _LONGEST_TITLE),
+        _text("title", made.get("title"), LONGEST_TITLE),
         tuple(_step(f"steps[{at}]", one) for at, one in enumerate(steps)),
+        _text("about", made.get("about", ""), LONGEST_TEXT),
     )
+
+
+def pages() -> set[str]:
+    """Names of the pages that a step can show: all but that of the lessons."""
+    return {one.name for one in site.pages()} - {"lessons"}
 
 
 def _step(place: str, given: object) -> Step:
     made = _keys(place, given, tuple(one.name for one in fields(Step)))
     view = _text(f"{place}.view", made.get("view"), 4_000)
-    if Step(view).page not in {one.name for one in site.pages()}:
+    if Step(view).page not in pages():
         raise InvalidParameterError(
             "{place} must begin with the name of a page, as in {example}, got {got}",
             place=f"{place}.view", example="rope?part=decay", got=shown(view),
@@ -151,7 +165,7 @@ def _step(place: str, given: object) -> Step:
 
 def _ask(place: str, given: object) -> Ask:
     made = _keys(place, given, tuple(one.name for one in fields(Ask)))
-    options = _list(f"{place}.options", made.get("options", []), _MOST_OPTIONS)
+    options = _list(f"{place}.options", made.get("options", []), MOST_OPTIONS)
     right, last = made.get("right", 0), max(len(options) - 1, 0)
     if isinstance(right, bool) or not isinstance(right, int) or not 0 <= right <= last:
         raise InvalidParameterError(
@@ -161,7 +175,7 @@ def _ask(place: str, given: object) -> Ask:
     return Ask(
         _text(f"{place}.question", made.get("question"), LONGEST_TEXT),
         _text(f"{place}.figure", made.get("figure"), 80),
-        tuple(_text(f"{place}.options", one, _LONGEST_TITLE) for one in options),
+        tuple(_text(f"{place}.options", one, LONGEST_TITLE) for one in options),
         right,
         _text(f"{place}.then", made.get("then", ""), LONGEST_TEXT),
     )
@@ -236,3 +250,14 @@ def address(lesson: str, steps: Sequence[Step], at: int) -> str:
     """Address of a step, counted from 1, within the app; ``lesson`` as the link has it."""
     step = steps[at - 1]
     return f"{step.page}?{urlencode({**step.state, 'lesson': lesson, 'step': at})}"
+
+
+def unlinked(prose: str) -> str:
+    """What a step says, Markdown, its links and pictures as plain text.
+
+    A lesson that somebody sends leads nowhere outside, and fetches nothing from there.
+    """
+    return "".join(
+        piece if n % 2 else piece.replace("[", r"\[").replace("://", ":\u200b//")
+        for n, piece in enumerate(re.split(r"(`[^`]*`)", prose))
+    )

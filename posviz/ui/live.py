@@ -107,6 +107,11 @@ class Picture:
         return f'{self.json[:-1]},"rasters":{{{parts}}}}}'
 
     @property
+    def is_chart(self) -> bool:
+        """Whether it is a Plotly figure."""
+        return '"figure":' in self.json
+
+    @property
     def is_pictured(self) -> bool:
         """Whether it is more than words."""
         marks = ('"figure":', "<svg", "<canvas", "<table", 'role=\\"img')
@@ -215,7 +220,7 @@ def register(view: View) -> View:
     return view
 
 
-def _view(name: str) -> View | None:
+def view_named(name: str) -> View | None:
     """The view of that name; a page's own also where nobody has opened the page yet.
 
     A browser may have come from another replica of the app, with its page drawn there.
@@ -226,7 +231,7 @@ def _view(name: str) -> View | None:
 
 
 def _answer(request: Request) -> Response:
-    view = _view(request.path_params["name"])
+    view = view_named(request.path_params["name"])
     if view is None:
         return Response('{"slots":{}}', 404, media_type="application/json")
     text.speak(text.preferred(request.headers.get("accept-language", "")))
@@ -261,7 +266,7 @@ _measurers = ThreadPoolExecutor(
 
 
 async def _measure(request: Request) -> Response:
-    view = _view(request.path_params["name"])
+    view = view_named(request.path_params["name"])
     if view is None or view.measure is None:
         return Response("", 404, media_type="application/x-ndjson")
     text.speak(text.preferred(request.headers.get("accept-language", "")))
@@ -329,6 +334,7 @@ _COPY_LINK = _component("copyLink")
 _TEXT_FIELD = _component("textField")
 _SEARCH = _component("search")
 _ASK = _component("ask")
+_DRAFT = _component("draft")
 
 
 def anchor(
@@ -545,6 +551,53 @@ def ask(view: View, place: str, asked: Mapping[str, object]) -> None:
                 "right": text.say("Right."), "wrong": text.say("Not so: {right}."),
             },
         },
+    )  # fmt: skip
+
+
+def draft(
+    lesson: str | None,
+    *,
+    view: View | None,
+    count: int,
+    refused: str,
+    on_found: Callable[[str], None],
+    on_added: Callable[[Mapping[str, str]], None],
+) -> None:
+    """The memory of the lesson that a visitor makes, and the button that adds a view to it.
+
+    Args:
+        lesson: The lesson, which the tab keeps; None if the session knows of none.
+        view: View that the button adds; None for no button.
+        count: How many steps the lesson has.
+        refused: Why the last view was not added.
+        on_found: Called with what the tab kept, where the session knows of none.
+        on_added: Called with ``state``, the view's as links show it, and what is ``kept``.
+    """
+    key = f"{view.name}:draft" if view else "draft"
+
+    def told(name: str) -> Any:
+        return (st.session_state.get(key) or {}).get(name)
+
+    def found() -> None:
+        if kept := told("found"):
+            on_found(kept)
+
+    def added() -> None:
+        if made := told("added"):
+            on_added(made)
+
+    _DRAFT(
+        key=key,
+        data={
+            "view": view.name if view else None, "lesson": lesson, "count": count,
+            "refused": refused,
+            "words": {
+                "add": text.say("Add to my lesson"),
+                "added": text.say("Added as step {count}", count=count),
+            },
+        },
+        on_found_change=found,
+        on_added_change=added,
     )  # fmt: skip
 
 

@@ -7,6 +7,7 @@ stands around the page (:mod:`posviz.ui.frame`) is said by the link alone.
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from html import escape
@@ -19,7 +20,7 @@ from streamlit.delta_generator import DeltaGenerator
 from posviz import catalog
 from posviz.figures import cards, style
 from posviz.params import Choice, Number, Parameter, Several, Text
-from posviz.ui import frame, live, site, text
+from posviz.ui import draft, frame, lesson, live, site, text
 
 Width = int | Literal["stretch", "content"]
 _CSS = (Path(__file__).parent / "static" / "live.css").read_text(encoding="utf-8")
@@ -77,22 +78,24 @@ def open_view(view: live.View) -> None:
     around, bad = frame.read(st.query_params)
     step = around.step
     if step and step.page != view.name:
-        _lead(around)
+        lead(around)
     own = {name: value for name, value in st.query_params.items() if name not in frame.NAMES}
     if step and not own:
         own = step.state
     title = next((one.title for one in site.pages() if one.name == view.name), "posviz")
     st.html(f'<h1 class="pv-unseen">{escape(text.say(title))}</h1>')
     said, more = view.read(own)
-    st.session_state[_problems(view)] = [*bad, *more]
-    if own or step:
+    unknown = frame.unknown(view, said, around)
+    st.session_state[_problems(view)] = [*bad, *more, *unknown.values()]
+    st.session_state[_disregarded(view)] = frozenset(unknown)
+    if (own or step) and not st.session_state.pop(_WRITTEN, False):
         state = _state(view)
         state.clear()
         state.update(view.query(said))
 
 
-def _lead(around: frame.Frame) -> None:
-    """To the page of the lesson's step."""
+def lead(around: frame.Frame) -> None:
+    """Goes to the page of the lesson's step."""
     assert around.step
     name = around.step.page
     folder = next(one.folder for one in site.GROUPS if name in {each.name for each in one.pages})
@@ -111,6 +114,10 @@ def _address(around: frame.Frame, at: int) -> str:
 
 def _problems(view: live.View) -> str:
     return f"posviz:{view.name}:problems"
+
+
+def _disregarded(view: live.View) -> str:
+    return f"posviz:{view.name}:disregarded"
 
 
 def complaints(view: live.View) -> None:
@@ -138,6 +145,11 @@ def write(view: live.View, values: Mapping[str, object], *, only: bool = False) 
     state.clear()
     state.update(view.query(followed))
     st.session_state.pop(_problems(view), None)
+    st.session_state[_WRITTEN] = True
+
+
+# Set by what writes before a run: its address is not the newest yet.
+_WRITTEN = "posviz:written"
 
 
 def handle(
@@ -279,12 +291,15 @@ class Sheet:
 
     def __init__(self, view: live.View) -> None:
         text.speak(text.language())
+        st.session_state.pop(_WRITTEN, None)
         self.view = view
         self.around, _ = frame.read(st.query_params)
+        self.around = self.around.without(st.session_state.get(_disregarded(view), ()))
         self.values = values(view)
         self.declared = view.declared(self.values)
         self.drawn = view.draw(**self.values)
         self.places: list[str] = []
+        self.moves: list[str] = []
         complaints(view)
         if self.around.lesson:
             words = [name for name, drawn in self.drawn.items() if not drawn.is_pictured]
@@ -292,9 +307,8 @@ class Sheet:
 
     def sees(self, name: str) -> bool:
         """Whether a handle or choice of that name is seen."""
-        seen, step = self.around.handles, self.around.step
-        if seen is None and step:
-            seen = step.handles
+        self.moves.append(name)
+        seen = self.around.seen_handles
         return seen is None or name in seen
 
     def choices(self) -> DeltaGenerator:
@@ -305,7 +319,7 @@ class Sheet:
         self, *names: str, play: Collection[str] = (), disabled: Collection[str] = ()
     ) -> None:
         """The sliders in one row that stays in view; those in ``play`` have a button to run."""
-        if not any(map(self.sees, names)):
+        if not any([self.sees(name) for name in names]):
             return
         with st.container(key="pv-handles", horizontal=True, gap="medium"):
             for name in names:
@@ -342,10 +356,7 @@ class Sheet:
 
         Its name is not that of a handle: Streamlit keeps both by name.
         """
-        own, step = name.removesuffix(":head"), self.around.step
-        seen = self.around.figures
-        if seen is None and step:
-            seen = step.figures
+        own, seen = name.removesuffix(":head"), self.around.seen_figures
         if name == own:
             self.places.append(name)
         if seen is not None and own not in seen:
@@ -378,6 +389,12 @@ class Sheet:
             },
             on_reset=lambda: _reset(self.view),
         )
+        part = str(self.values.get("part", ""))
+        moves = tuple(dict.fromkeys(self.moves))
+        draft.note_placed(self.view.name, part, moves, tuple(self.places))
+        if not _is_bare(self.around) and self.view.name in lesson.pages():
+            with st.container(key="pv-add"):
+                draft.button(self.view)
 
 
 def _reset(view: live.View) -> None:
@@ -415,10 +432,11 @@ def _lesson(view: live.View, around: frame.Frame, words: Sequence[str]) -> None:
             f"{escape(say('Leave the lesson'))}</a></p>"
         )
         if step.says:
-            st.markdown(step.says)
+            st.markdown(lesson.unlinked(step.says))
         if step.ask:
             asked = asdict(step.ask) | {"covers": words}
-            live.ask(view, f"{around.name}:{around.at}", asked)
+            name = zlib.crc32(around.name.encode())  # that of one's own is long
+            live.ask(view, f"{name}:{around.at}", asked)
 
 
 def _is_bare(around: frame.Frame) -> bool:

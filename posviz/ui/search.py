@@ -187,7 +187,8 @@ def _encodings() -> Iterator[Entry]:
     by_name = {one.name: one for one in site.pages()}
     for encoding in catalog.ENCODINGS:
         one = by_name[encoding.page or "compare"]
-        says = f"{say(encoding.kind.why)} {say(encoding.source.title)}."
+        source = say("{sentence}.", sentence=say(encoding.source.title))
+        says = f"{say(encoding.kind.why)} {source}"
         yield Entry(
             "encoding", say(encoding.label), one.address(ENCODING_PARTS.get(encoding.name, "")),
             says, say(one.title), (encoding.name, *map(say, ENCODING_WORDS[encoding.name])),

@@ -221,6 +221,13 @@ GROUPS: tuple[Group, ...] = (
                      "vs"),
         ),
     )),
+    Group("lessons", "Lessons", (
+        Page(
+            "lessons", "Lessons",
+            "Five lessons to go through step by step, and one of your own, made of any views.",
+            terms={"teach": "", "lecture": "", "course": "", "slides": "", "lesson link": ""},
+        ),
+    )),
 )  # fmt: skip
 """Every page, in the order of the navigation."""
 

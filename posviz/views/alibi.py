@@ -166,7 +166,7 @@ def slopes(scene: Scene) -> Slots:
             say("differs from the paper’s formula") if differ else say("as in the paper’s formula")
         )
     count, at = alibi.series(scene.num_heads, scene.head)
-    formula = pictures.SLOPE.markup(scene.slope, B=scene.alibi_bias_max, h=at, n=count)
+    formula = pictures.SLOPE.markup(say, scene.slope, B=scene.alibi_bias_max, h=at, n=count)
     key = [(say("released"), "alibi", "solid"), (say("paper’s formula"), "ink", "dash"),
            (say("head {head}", head=scene.head), "accent", "solid")]  # fmt: skip
     return {
@@ -244,7 +244,7 @@ def bias(scene: Scene) -> Slots:
         "row": live.drawing(row(scene, stored, weights, symmetric)),
         "caption": told(
             bias_caption(scene, stored, apart, symmetric),
-            pictures.BIAS.markup(-scene.slope * scene.query, m=scene.slope, i=scene.query, j=0)
+            pictures.BIAS.markup(say, -scene.slope * scene.query, m=scene.slope, i=scene.query, j=0)
             + f"&ensp; {say('at the first key')}",
         ),
     }  # fmt: skip
@@ -351,7 +351,7 @@ def weights(scene: Scene) -> Slots:
         "windows:head": live.drawing(style.heading(over_title, over, over_key)),
         "caption": told(
             weights_caption(scene),
-            pictures.WINDOW.markup(now, p=scene.kept, m=scene.slope),
+            pictures.WINDOW.markup(say, now, p=scene.kept, m=scene.slope),
         ),
     }  # fmt: skip
 
@@ -410,7 +410,7 @@ def length(scene: Scene) -> Slots:
         **lab(scene),
         "caption": told(
             length_caption(scene, window),
-            pictures.WINDOW.markup(window, p=scene.kept, m=scene.slope),
+            pictures.WINDOW.markup(say, window, p=scene.kept, m=scene.slope),
         ),
     }  # fmt: skip
 

@@ -192,7 +192,7 @@ def told_right(shown: Scene) -> str:
     return f'<h3 class="{kind}" role="status">{said}</h3>'
 
 
-def told(template: str, found: Evidence) -> str:
+def told(template: params.Message, found: Evidence) -> str:
     """A claim's sentence with its numbers, HTML."""
     numbers = {name: style.number(float(value)) for name, value in found.numbers.items()}
     names = {name: escape(word) for name, word in (found.names or {}).items()}
@@ -223,7 +223,7 @@ def verdict(shown: Scene) -> str:
     )
 
 
-def _outside(label: str, address: str) -> str:
+def _outside(label: params.Message, address: str) -> str:
     return (
         f'<a href="{escape(address)}" target="_blank" rel="noopener">{escape(say(label))}</a>'
     )  # fmt: skip

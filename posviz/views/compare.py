@@ -321,7 +321,7 @@ def looks(chosen: Sequence[str], weighed: dict[str, Any], query: int) -> str:
             told(name), shade(name),
             (back(row, query), percent(float(row[key])), percent(near(row, query))),
         ))  # fmt: skip
-    return pictures.looks(head, rows, [ENTERS[name] for name in chosen])
+    return pictures.looks(head, rows, [say(ENTERS[name]) for name in chosen])
 
 
 def near(row: Any, query: int) -> float:
@@ -444,9 +444,9 @@ def by_distance(v: live.Values) -> Slots:
     formulas = []
     if "alibi" in terms:
         slope = comparison.slope(v["head"], trained())
-        formulas.append(pictures.DECLINE.markup(-slope * place, m=slope, n=place))
+        formulas.append(pictures.DECLINE.markup(say, -slope * place, m=slope, n=place))
     if "rope" in terms:
-        formulas.append(pictures.TURN.markup(float(terms["rope"][place])))
+        formulas.append(pictures.TURN.markup(say, float(terms["rope"][place])))
     return {
         "curves": live.figure(
             pictures.curves(lines, band, starts, place, reach, ends,
@@ -616,13 +616,13 @@ def price(v: live.Values) -> Slots:
     ]  # fmt: skip
     sizes = {"b": BYTES, "H": shape.num_heads, "L": length}
     formulas = [
-        pictures.WRITTEN_OUT.markup(bias, **sizes),
-        pictures.CACHE.markup(cache_bytes, **sizes, n_layers=shape.num_layers, K=kv_heads,
+        pictures.WRITTEN_OUT.markup(say, bias, **sizes),
+        pictures.CACHE.markup(say, cache_bytes, **sizes, n_layers=shape.num_layers, K=kv_heads,
                               d=shape.head_dim),
         pictures.ROTATION.markup(
-            comparison.operations("rope", shape, length, kv_heads) / own,
+            say, comparison.operations("rope", shape, length, kv_heads) / own,
             H=shape.num_heads, K=kv_heads, L=length),
-        pictures.SLOPE.markup(comparison.operations("alibi", shape, length, kv_heads) / own,
+        pictures.SLOPE.markup(say, comparison.operations("alibi", shape, length, kv_heads) / own,
                               d=shape.head_dim),
     ]  # fmt: skip
     return {
@@ -682,7 +682,7 @@ def shapes(v: live.Values) -> str:
         }  # fmt: skip
         link = "&".join(f"{name}={value}" for name, value in sizes.items())
         chosen = all(v[name] == value for name, value in sizes.items())
-        offered.append((model.label, link, model.source.title, chosen))
+        offered.append((model.label, link, say(model.source.title), chosen))
     return pictures.shapes(offered, say)
 
 
@@ -693,7 +693,7 @@ def exact(count: int) -> str:
 
 def linked(text: str, answer: catalog.Answer) -> str:
     """A table cell that leads to where it can be checked."""
-    return pictures.linked(text, answer.source.address, answer.source.title)
+    return pictures.linked(text, answer.source.address, say(answer.source.title))
 
 
 def exact_short(count: int) -> str:

@@ -6,16 +6,16 @@ from functools import cached_property
 from itertools import islice
 from typing import Any
 
-from posviz import measured, params, rope_scaling
+from posviz import measured, params
 from posviz.figures import copying as pictures
 from posviz.figures import style
 from posviz.figures.style import number, percent, percents
-from posviz.models import checkpoint, replay
+from posviz.models import replay
 from posviz.models.copying import CHANCE, symbols_in
-from posviz.rope_scaling import RopeScaling
 from posviz.ui import live
 from posviz.ui.labels import ENCODINGS, METHODS
 from posviz.ui.text import say
+from posviz.views.trained import BETA_FAST, METHOD, Trained, factor
 
 MODELS = ("rope", "alibi", "rope_alibi")
 LENGTHS = measured.COPY_LENGTHS
@@ -39,12 +39,10 @@ def parameters(v: live.Values) -> Iterator[params.Parameter]:
     yield params.Choice("model", "Model", "alibi" if "alibi" in there else there[0], there,
                         tuple(ENCODINGS[model] for model in there), "")  # fmt: skip
     seeds = tuple(name.rpartition("seed")[2] for name in measured.models(f"copying-{v['model']}"))
-    yield params.Choice("seed", "Seed", seeds[0], seeds, seeds, "")
-    yield params.Choice("rope_type", "Method", "default", tuple(METHODS),
-                        tuple(METHODS.values()), "")  # fmt: skip
-    # Dynamic NTK follows the length by itself; as it is written, its own factor is 1.
-    yield replace(params.FACTOR, default=1.0 if v["rope_type"] == "dynamic" else 4.0, high=16.0)
-    yield replace(params.BETA_FAST, default=measured.BETA_FAST)
+    yield params.Choice("seed", "Seed", seeds[0], seeds, tuple(map(params.Said, seeds)), "")
+    yield METHOD
+    yield factor(v["rope_type"], usual=4.0, high=16.0)
+    yield BETA_FAST
     yield params.SLOPE_MULTIPLIER
     yield LENGTH
     learned = replay.replay(f"copying-{v['model']}-seed{v['seed']}")
@@ -55,46 +53,13 @@ def parameters(v: live.Values) -> Iterator[params.Parameter]:
 
 
 @dataclass(frozen=True)
-class Scene:
+class Scene(Trained):
     """What the handles mean together; one field per parameter, by its name."""
 
-    model: str
-    seed: str
-    rope_type: str
-    factor: float
-    beta_fast: float
-    slope_multiplier: float
+    task = "copying"
+
     length: int
     head: int
-
-    @property
-    def name(self) -> str:
-        return f"copying-{self.model}-seed{self.seed}"
-
-    @cached_property
-    def card(self) -> dict[str, Any]:
-        return checkpoint.card(self.name)
-
-    @property
-    def trained(self) -> int:
-        return int(self.card["shape"]["max_len"])
-
-    @property
-    def method(self) -> str:
-        """The method where there is RoPE."""
-        return self.rope_type if "rope" in self.model else "default"
-
-    @property
-    def slopes(self) -> float:
-        """The multiplier where there are slopes."""
-        return self.slope_multiplier if "alibi" in self.model else 1.0
-
-    @cached_property
-    def scaling(self) -> RopeScaling:
-        return rope_scaling.scaling(
-            self.method, factor=self.factor, beta_fast=self.beta_fast,
-            max_position_embeddings=self.trained, original_max_position_embeddings=self.trained,
-        )  # fmt: skip
 
     @property
     def place(self) -> tuple[int, int]:
@@ -105,12 +70,7 @@ class Scene:
     @property
     def label(self) -> str:
         """The setting in words."""
-        parts = [say(ENCODINGS[self.model])]
-        if self.method != "default":
-            parts.append(f"{say(METHODS[self.method])} × {number(self.factor)}")
-        if self.slopes != 1.0:
-            parts.append(say("slopes × {factor}", factor=number(self.slopes)))
-        return ", ".join(parts)
+        return ", ".join([say(ENCODINGS[self.model]), *self.changes])
 
     @property
     def colour(self) -> str:

@@ -288,7 +288,7 @@ def translated(template: params.Message, values: Mapping[str, object]) -> str:
 def sentence(each: Finding | Statement) -> str:
     """A finding or statement in words, ended by a full stop."""
     told = translated(each.template, each.values)
-    return told if told.endswith(("?", ".", "!")) else f"{told}."
+    return told if told.endswith(("?", ".", "!", "？", "。")) else say("{sentence}.", sentence=told)
 
 
 def begun(told: str) -> str:
@@ -382,7 +382,7 @@ def effect_of(each: Finding) -> str:
         return say("No frequency and no score changes.")
     if each.effect.seq_len is not None:
         told.append(say("measured with {length} tokens in use", length=number(each.effect.seq_len)))
-    return f"{begun('; '.join(told))}."
+    return say("{sentence}.", sentence=begun("; ".join(told)))
 
 
 def told_finding(each: Finding, config: Mapping[str, Any], form: str) -> str:
@@ -525,10 +525,10 @@ def caption(here: Case, one: Comparison, distance: int, pair: int, error: float)
     formulas = []
     if one.errors.any() and pair < len(mine_freq) and pair < len(meant_freq):
         formulas.append(error_formula.markup(
-            error, pasted=float(mine_freq[pair]), meant=float(meant_freq[pair]), n=distance
+            say, error, pasted=float(mine_freq[pair]), meant=float(meant_freq[pair]), n=distance
         ))  # fmt: skip
     if changes_scores and one.scales is None:
-        formulas.append(gain_formula.markup(gain, pasted=mine_factor, meant=meant_factor))
+        formulas.append(gain_formula.markup(say, gain, pasted=mine_factor, meant=meant_factor))
     shown = "".join(f'<p class="pv-formula">{each}</p>' for each in formulas)
     return f'<p class="pv-caption">{told}</p>{shown}'
 

@@ -43,7 +43,8 @@ BESIDE = tuple(
 
 def cited(table: published.Table) -> str:
     """A published table in a few words."""
-    return f"{table.authors.split(',')[0]} et al. {table.year}, {table.where}"
+    return say("{author} et al. {year}, {place}", author=table.authors.split(",")[0],
+               year=table.year, place=say(table.where))  # fmt: skip
 
 
 def parameters(v: live.Values) -> Iterator[params.Parameter]:
@@ -54,7 +55,7 @@ def parameters(v: live.Values) -> Iterator[params.Parameter]:
     yield params.Choice("rope_type", "Method", "ntk", tuple(METHODS), tuple(METHODS.values()), "")
     names = measured.models(f"names-{v['model']}")
     seeds = tuple(name.rpartition("seed")[2] for name in names)
-    yield params.Choice("seed", "Seed", seeds[0], seeds, seeds, "")
+    yield params.Choice("seed", "Seed", seeds[0], seeds, tuple(map(params.Said, seeds)), "")
     yield params.Choice("reading", "Context", "full", ("full", "sliding"),
                         ("full", "sliding window"), "")  # fmt: skip
     yield params.Choice("attention_factor", "Attention factor", "on", ("on", "off"), ("on", "off"),
@@ -67,9 +68,23 @@ def parameters(v: live.Values) -> Iterator[params.Parameter]:
     yield replace(params.BETA_FAST, default=measured.BETA_FAST)
     yield params.BETA_SLOW.within(high=v["beta_fast"])
     yield params.SLOPE_MULTIPLIER
-    yield params.Choice("documents", "Documents", "4", ("4", "8", "16"), ("4", "8", "16"), "")
-    yield params.Choice("longest", "Read up to", "2048", ("2048", "4096"), ("2,048", "4,096"), "")
-    labels = ("nothing", *(cited(published.table(name)) for name in BESIDE))
+    yield params.Choice(
+        "documents",
+        "Documents",
+        "4",
+        ("4", "8", "16"),
+        tuple(map(params.Said, ("4", "8", "16"))),
+        "",
+    )
+    yield params.Choice(
+        "longest",
+        "Read up to",
+        "2048",
+        ("2048", "4096"),
+        tuple(map(params.Said, ("2,048", "4,096"))),
+        "",
+    )
+    labels = ("nothing", *(params.Said(cited(published.table(name))) for name in BESIDE))
     yield params.Choice("beside", "Beside ours", "nothing", ("nothing", *BESIDE), labels, "")
 
 
@@ -173,7 +188,11 @@ def measure(**values: Any) -> Iterator[Slots]:
         for curve in evaluate.refine(read.name, setting, counts, longest):
             yield shown(scene, curve, time.perf_counter() - start)
     except params.InvalidParameterError as problem:  # a checkpoint that cannot be read
-        yield {"notice": live.drawing(style.notice(f"{escape(complaint(problem))}."))}
+        yield {
+            "notice": live.drawing(
+                style.notice(say("{sentence}.", sentence=escape(complaint(problem))))
+            )
+        }
 
 
 def shown(scene: Scene, found: Curve | None = None, seconds: float | None = None) -> Slots:
@@ -282,11 +301,11 @@ def beside(scene: Scene, curve: Curve | None) -> Slots:
     title = say("Ours (solid) beside theirs (dashed)")
     source = (
         f'<a href="{escape(table.address)}" target="_blank" rel="noopener">'
-        f"{escape(table.authors)} {table.year}</a>, {escape(table.where)}"
+        f"{escape(table.authors)} {table.year}</a>, {escape(say(table.where))}"
     )
     key = [(say("ours: {label}", label=one.label), one.shade, "solid") for one in ours]
     for series in theirs:
-        said = say("theirs: {label}", label=escape(series.label))
+        said = say("theirs: {label}", label=escape(say(series.label)))
         key.append((said, pictures.shade_of(series), "dash"))
     # A method without fine-tuning costs within the trained length too: its base is the model's own.
     plain = measured.curve(scene.read.name)
@@ -463,7 +482,7 @@ def caption(scene: Scene, curve: Curve | None) -> str:
     read = scene.read
     told = []
     if scene.beside != "nothing":
-        told += [escape(published.table(scene.beside).what),
+        told += [escape(say(published.table(scene.beside).what)),
                  say("Compare shapes, not heights: each value is divided by one at the trained "
                      "length, ours by the unscaled model's; texts and tokens differ.")]  # fmt: skip
     if curve is None:
@@ -528,7 +547,9 @@ def holds(curve: Curve) -> str:
                    end=end)  # fmt: skip
     held = say("The thick curve stays within 10 % of the floor up to {length} tokens, {times}× the "
                "trained context", length=number(near), times=number(near / TRAINED))  # fmt: skip
-    return f"{held}; {end}." if left else f"{held}."
+    if left:
+        return say("{held}; {end}.", held=held, end=end)
+    return say("{sentence}.", sentence=held)
 
 
 VIEW = live.View("lab", parameters, draw, measure)

@@ -39,7 +39,7 @@ def parameters(v: live.Values) -> Iterator[params.Parameter]:
     """The part that is shown, the model, and every part's handles."""
     yield params.Choice("part", "Part", "rows", tuple(PARTS), tuple(PARTS.values()), "")
     seeds = tuple(name.rpartition("seed")[2] for name in measured.models(FAMILY))
-    labels = tuple(say("seed {seed}", seed=seed) for seed in seeds)
+    labels = tuple(params.Said(say("seed {seed}", seed=seed)) for seed in seeds)
     yield params.Choice("seed", "Seed", seeds[0], seeds, labels, "")
     rows = tables.table(f"{FAMILY}-seed{v['seed']}").rows
     place = replace(params.POSITION, default=40, high=rows - 1, scale="linear", unit="")
@@ -47,8 +47,8 @@ def parameters(v: live.Values) -> Iterator[params.Parameter]:
     yield replace(place, name="other", label="Other position", default=48,
                   help="Whose row it is compared with.")  # fmt: skip
     options = (LAB, *learned.RELEASED)
-    labels = tuple(size(option).label for option in options)
-    yield params.Choice("table", "Table", "bert", options, labels, "")
+    names = tuple(params.Said(size(option).label) for option in options)
+    yield params.Choice("table", "Table", "bert", options, names, "")
     positions = size(v["table"]).positions
     yield replace(place, name="token", default=positions, high=2 * positions - 1,
                   help="Position to look up, also past the end; the first is 0.")  # fmt: skip
@@ -142,7 +142,7 @@ def rows(scene: Scene) -> Slots:
             alt=say("The numbers of rows {p} and {q}: {told}", p=p, q=q, told=told),
         )),
         "formula": formula(pictures.COSINE.markup(
-            alike, product=own.product(p, q), size_p=float(own.sizes[p]),
+            say, alike, product=own.product(p, q), size_p=float(own.sizes[p]),
             size_q=float(own.sizes[q]),
         )),
         "caption": live.drawing(style.caption(say(
@@ -187,7 +187,7 @@ def change(scene: Scene) -> Slots:
         "effect": live.figure(effect, say("Change of the cosine to row {p}: {told}", p=p,
                                           told=told)),
         "formula": formula(pictures.MOVED.markup(
-            share, size_change=float(own.moved[p]), size_start=float(own.start_sizes[p])
+            say, share, size_change=float(own.moved[p]), size_start=float(own.start_sizes[p])
         )),
         "caption": live.drawing(style.caption(say(
             "Position {most} moved most, by <b>{top}</b> of its length; half of all rows moved by "
@@ -231,7 +231,7 @@ def end(scene: Scene) -> Slots:
             token=number(token), row=number(row), left=number(one.positions - 1 - token),
             label=escape(one.label),
         )  # fmt: skip
-        shown = pictures.ROW.markup(row, offset=one.offset, p=token)
+        shown = pictures.ROW.markup(say, row, offset=one.offset, p=token)
     listed = [
         (option, size(option).label, size(option).rows, size(option).offset, size(option).source)
         for option in (LAB, *learned.RELEASED)
@@ -285,7 +285,7 @@ def longer(scene: Scene) -> Slots:
         "rulers:head": live.drawing(style.heading(say("Where the new rows come from"), told)),
         "rulers": live.drawing(pictures.rulers(read_at, own.rows, p, alt=told, _=say)),
         "formula": formula(
-            pictures.READ_AT.markup(r, p=p, rows=own.rows, n=n),
+            pictures.READ_AT.markup(say, r, p=p, rows=own.rows, n=n),
             say("new row {p} = {first} of row {below} + {second} of row {above}", p=number(p),
                 first=f"{100 * (1 - share):.0f} %", below=below, second=f"{100 * share:.0f} %",
                 above=below + 1),

@@ -200,7 +200,7 @@ def gallery(find: str, encoding: str, method: str, model: str, beside: str) -> S
     if unverified:
         told += ", " + say("{count} unverified", count=unverified)
     tries = "".join(
-        f'<button type="button" class="pv-link" data-set="find={word}" '
+        f'<button type="button" class="pv-link" translate="no" data-set="find={word}" '
         f'aria-pressed="{str(word == find).lower()}">{word}</button>'
         for word in TRY
     )
@@ -266,10 +266,15 @@ def title(model: Model) -> Slots:
     )
     source = escape(record["source"])
     places = "".join(
-        f' <a href="{escape(address)}" target="_blank" rel="noopener">{escape(label)}</a>'
+        f' <a href="{escape(address)}" target="_blank" rel="noopener" translate="no">'
+        f"{escape(label)}</a>"
         for label, address in presets.source_links(model.name)
     )
-    note = f"<p>{say('Note')}: {escape(record['note'])}</p>" if "note" in record else ""
+    note = (
+        f"<p>{say('Note')}: {escape(say(cast(params.Message, record['note'])))}</p>"
+        if "note" in record
+        else ""
+    )
     also = {key: record[key] for key in ALSO if key in record}
     also |= {key: record["rope"][key] for key in ALSO if key in record.get("rope", {})}
     if also:
@@ -281,7 +286,8 @@ def title(model: Model) -> Slots:
             f'<span class="{seen}">{state}</span>{links}</p>'
         ),
         "source": live.drawing(
-            f'<div class="pv-models-source"><p>{say("Source")}: {source}</p>'
+            f'<div class="pv-models-source"><p>{say("Source")}: '
+            f'<span translate="no">{source}</span></p>'
             f"<p>{places}</p>{note}</div>"
         ),
     }
@@ -336,7 +342,7 @@ def chart(model: Model, other: Model | None, seq_len: int, pair: int) -> Slots:
             length=whole(model.record["tgt_len"]), memory=whole(model.record["mem_len"]),
         )  # fmt: skip
     else:
-        caption = f"{say('Its frequencies cannot be computed')}: {escape(model.problem)}."
+        caption = say("Its frequencies cannot be computed: {why}.", why=escape(model.problem))
     name = say(ENCODINGS[model.encoding])
     return {
         "instead": live.drawing(
@@ -382,10 +388,14 @@ def spectrum(model: Model, other: Model | None, seq_len: int, pair: int) -> Slot
     told = say("pair {pair}: {wave} tokens a turn", pair=pair, wave=turn(wave))
     formula = ""
     if math.isfinite(wave):
-        formula = f"<span>{pictures.WAVELENGTH.markup(wave, inv_freq=float(inv_freq[pair]))}</span>"
+        formula = (
+            f"<span>{pictures.WAVELENGTH.markup(say, wave, inv_freq=float(inv_freq[pair]))}</span>"
+        )
     if attention_factor != 1.0:
         gain = pictures.GAIN.value(attention_factor=attention_factor)
-        formula += f"<span>{pictures.GAIN.markup(gain, attention_factor=attention_factor)}</span>"
+        formula += (
+            f"<span>{pictures.GAIN.markup(say, gain, attention_factor=attention_factor)}</span>"
+        )
     seen = states(model, seq_len)
     alt = say("Pairs: {kept} kept, {blended} blended, {stretched} stretched", **counts)
     marks = "".join(
@@ -503,7 +513,7 @@ def slopes(model: Model, other: Model | None, seq_len: int, head: int) -> Slots:
     )  # fmt: skip
     if model.reading and model.reading.alibi_scaled:
         caption += " " + say("Falcon divides it by √head_dim with the scores, as shown.")
-    formula = pictures.PENALTY.markup(bias, slope=slope, distance=seq_len)
+    formula = pictures.PENALTY.markup(say, bias, slope=slope, distance=seq_len)
     return {
         "spectrum": live.figure(
             pictures.slopes(curves, head, heads, say),

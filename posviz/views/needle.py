@@ -2,20 +2,21 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 from typing import Any
 
-from posviz import haystacks, measured, params, rope_scaling
+from posviz import haystacks, measured, params
 from posviz.figures import needle as pictures
 from posviz.figures import style
 from posviz.figures.needle import Column, Place
 from posviz.figures.style import number
 from posviz.models import checkpoint, reading
 from posviz.ui import live
-from posviz.ui.labels import FAMILIES, METHODS
+from posviz.ui.labels import FAMILIES
 from posviz.ui.text import complaint, say
+from posviz.views.trained import BETA_FAST, METHOD, Trained, factor
 
 CHANCE = 0.05  # a letter of a name is one of 20
 LOST, NEAR = 0.5, 1.1  # fewer letters than this; perplexity up to so many times the trained one
@@ -49,48 +50,26 @@ def parameters(v: live.Values) -> Iterator[params.Parameter]:
     yield params.Choice("model", "Model", models[0], models, labels,
                         "A tiny language model, by its position encoding.")  # fmt: skip
     of = there[v["model"]]
-    yield params.Choice("seed", "Seed", of[0], of, of, "")
-    yield params.Choice("rope_type", "Method", "default", tuple(METHODS),
-                        tuple(METHODS.values()), "")  # fmt: skip
-    factor = 1.0 if v["rope_type"] == "dynamic" else params.FACTOR.default
-    yield params.FACTOR.within(high=16.0, default=factor)
+    yield params.Choice("seed", "Seed", of[0], of, tuple(map(params.Said, of)), "")
+    yield METHOD
+    yield factor(v["rope_type"], usual=params.FACTOR.default, high=16.0)
     base = reading.FAMILIES[v["model"]].rope_theta
     yield params.ROPE_THETA.within(high=1e6, default=base)
-    yield replace(params.BETA_FAST, default=measured.BETA_FAST)
+    yield BETA_FAST
     yield params.SLOPE_MULTIPLIER
     yield CELL
     yield TEXT
 
 
 @dataclass(frozen=True)
-class Scene:
+class Scene(Trained):
     """What the handles mean together; one field per parameter, by its name."""
 
-    model: str
-    seed: str
-    rope_type: str
-    factor: float
+    task = "names"
+
     rope_theta: float
-    beta_fast: float
-    slope_multiplier: float
     cell: int
     haystack: int
-
-    @property
-    def name(self) -> str:
-        return f"names-{self.model}-seed{self.seed}"
-
-    @cached_property
-    def card(self) -> dict[str, Any]:
-        return checkpoint.card(self.name)
-
-    @property
-    def encoding(self) -> str:
-        return str(self.card["encoding"])
-
-    @property
-    def trained(self) -> int:
-        return int(self.card["shape"]["max_len"])
 
     @cached_property
     def setting(self) -> dict[str, Any]:
@@ -98,10 +77,7 @@ class Scene:
         read: dict[str, Any] = {"encoding": self.encoding}
         if self.encoding == "rope":
             read["rope_theta"] = self.rope_theta
-            read["scaling"] = rope_scaling.scaling(
-                self.rope_type, factor=self.factor, beta_fast=self.beta_fast,
-                max_position_embeddings=self.trained, original_max_position_embeddings=self.trained,
-            )  # fmt: skip
+            read["scaling"] = self.scaling
         if self.encoding == "alibi":
             read["slope_multiplier"] = self.slope_multiplier
         return read
@@ -110,14 +86,9 @@ class Scene:
     def label(self) -> str:
         """The setting in words."""
         said = [say(FAMILIES[self.model][0]), say("seed {seed}", seed=self.seed)]
-        if self.encoding == "rope":
-            if self.rope_theta != self.card["rope_theta"]:
-                said.append(say("read with base {base}", base=number(self.rope_theta)))
-            if self.rope_type != "default":
-                said.append(f"{say(METHODS[self.rope_type])} × {number(self.factor)}")
-        if self.encoding == "alibi" and self.slope_multiplier != 1.0:
-            said.append(say("slopes × {factor}", factor=number(self.slope_multiplier)))
-        return ", ".join(said)
+        if self.encoding == "rope" and self.rope_theta != self.card["rope_theta"]:
+            said.append(say("read with base {base}", base=number(self.rope_theta)))
+        return ", ".join([*said, *self.changes])
 
     @cached_property
     def shape(self) -> haystacks.Grid:
@@ -207,7 +178,8 @@ def draw(**values: Any) -> dict[str, live.Picture]:
     try:
         return {"notice": live.drawing(""), **grid(scene), **near(scene)}
     except params.InvalidParameterError as problem:
-        notice = live.drawing(style.notice(f"{escape(complaint(problem))}."))
+        sentence = say("{sentence}.", sentence=escape(complaint(problem)))
+        notice = live.drawing(style.notice(sentence))
         return {"notice": notice} | dict.fromkeys(PICTURES, live.drawing(""))
 
 
@@ -222,7 +194,8 @@ def measure(**values: Any) -> Iterator[dict[str, live.Picture]]:
         yield cell(scene, needle.cell(scene.name, setting, scene.length, scene.depth,
                                       scene.haystack - 1))  # fmt: skip
     except params.InvalidParameterError as problem:  # a learned table has no row
-        yield {**near(scene), "near": live.drawing(style.caption(f"{escape(complaint(problem))}."))}
+        sentence = say("{sentence}.", sentence=escape(complaint(problem)))
+        yield {**near(scene), "near": live.drawing(style.caption(sentence))}
     if all(column.accuracy or not column.possible for column in scene.columns):
         return
     done: list[Column] = []

@@ -137,8 +137,8 @@ def told(both: core.Comparison, difference: float) -> str:
 def examples(text: str) -> str:
     """Sentences to begin with, HTML."""
     buttons = "".join(
-        f'<button type="button" data-set="text={one}" aria-pressed="{str(one == text).lower()}">'
-        f"{one}</button>"
+        f'<button type="button" translate="no" data-set="text={one}" '
+        f'aria-pressed="{str(one == text).lower()}">{one}</button>'
         for one in EXAMPLES
     )
     return f'<p class="pv-order-try"><span>{say("Try")}</span>{buttons}</p>'
@@ -199,7 +199,7 @@ def verdict(
             why = say("At weight 0 its penalty is gone, but its causal mask still tells the order.")
         most = both.most_changed
         why += " " + say("“{token}” changes most.", token=called[most])
-    formula = pictures.RESIDUAL.markup(residual)
+    formula = pictures.RESIDUAL.markup(say, residual)
     if holds and moved:
         exact = say("exactly 0") if residual == 0 else say("0 but for rounding")
         formula += f" <small>{exact}</small>"
@@ -262,7 +262,7 @@ def sums(both: core.Comparison, tokens: tuple[str, ...], token: int) -> str:
     after = float(both.reordered.outputs[place, 0])
     first = say("First number of “{token}”", token=called[token])
     lines = [
-        f'<p class="pv-formula">{first}: {pictures.OUTPUT.markup()}</p>',
+        f'<p class="pv-formula">{first}: {pictures.OUTPUT.markup(say)}</p>',
         sum_line(say("as written"), order, both.original, token, before),
         sum_line(say("reordered"), both.order, both.reordered, place, after),
     ]

@@ -161,7 +161,7 @@ def link_to(example: Example) -> str:
 def parameters(v: live.Values) -> Iterator[params.Parameter]:
     """The part, what one has, how far it shall read, what can be spent, and its own numbers."""
     yield params.Choice("part", "Part", "answer", tuple(PARTS), tuple(PARTS.values()), "")
-    names = tuple(name.removesuffix("-hf") for name in RELEASED)
+    names = tuple(params.Said(name.removesuffix("-hf")) for name in RELEASED)
     yield params.Choice("model", "You have", "Meta-Llama-3-8B", (*STARTS, *RELEASED),
                         (*STARTS.values(), *names), "")  # fmt: skip
     yield params.Choice("modality", "It reads", "text", tuple(MODALITIES),
@@ -331,7 +331,7 @@ def draw(**values: Any) -> Slots:
         "costs": live.drawing(pictures.rows(say("What it costs"), costs(scene))),
         "evidence": live.drawing(
             pictures.evidence(evidence(scene), say("Evidence"),
-                              [(one.title, one.address) for one in scene.rule.sources], _=say)
+                              [(say(one.title), one.address) for one in scene.rule.sources], _=say)
         ),
         "ours:head": live.drawing(
             style.heading(say("In the lab: loss"), note, pictures.legend(ours))
@@ -567,15 +567,17 @@ def formula(scene: Scene) -> str:
         factor = getattr(found.scaling, "factor", 1.0)
         given = found.frequencies()[1]
         if abs(pictures.YARN_FACTOR.value(s=factor) - given) < 1e-9:
-            return pictures.YARN_FACTOR.markup(given, s=factor)
+            return pictures.YARN_FACTOR.markup(say, given, s=factor)
     if found is not None and found.scaling.rope_type == "ntk":
         base = export.hf_config(found)["rope_parameters"]["rope_theta"]
         factor = getattr(found.scaling, "factor", 1.0)
-        return pictures.LARGER_BASE.markup(base, b=scene.rope_theta, s=factor, d=scene.rotary_dim)
+        return pictures.LARGER_BASE.markup(
+            say, base, b=scene.rope_theta, s=factor, d=scene.rotary_dim
+        )
     if scene.is_compressed or scene.is_read_at_once or scene.layers.full != scene.num_hidden_layers:
         return ""
     return pictures.CACHE.markup(
-        cache(scene), n=scene.target, l=scene.num_hidden_layers, h=scene.num_key_value_heads,
+        say, cache(scene), n=scene.target, l=scene.num_hidden_layers, h=scene.num_key_value_heads,
         d=scene.head_dim,
     )  # fmt: skip
 
@@ -699,7 +701,7 @@ def evidence(scene: Scene) -> list[Evidence]:
     if scene.model in picker.REMARKS:
         remark, source = picker.REMARKS[scene.model]
         found.append(Evidence(f'{say(remark)} <a href="{source.address}" target="_blank" '
-                              f'rel="noopener">{source.title}</a>', None))  # fmt: skip
+                              f'rel="noopener">{say(source.title)}</a>', None))  # fmt: skip
     if scene.rule.outcome == "split" and not found and scene.case.start in ("rope", "scratch"):
         return [Evidence(say("The longest on record is LongRoPE’s: 64 times its context in a "
                              "table, 512 in its paper."), None)]  # fmt: skip
@@ -822,8 +824,10 @@ def place_told(fact: Fact) -> str:
     """Where a fact stands: first author, year, table and text."""
     table = published.table(fact.table)
     told_place = say("{author} {year}, {place}", author=table.authors.split(",")[0],
-                     year=table.year, place=table.where.split(",")[0])  # fmt: skip
-    return f"{told_place}, {fact.text}" if fact.text else told_place
+                     year=table.year, place=say(table.where))  # fmt: skip
+    if not fact.text:
+        return told_place
+    return say("{place}, {text}", place=told_place, text=say(fact.text))
 
 
 def listed(methods: tuple[str, ...]) -> str:
@@ -920,13 +924,13 @@ def their_lines(scene: Scene, fact: Fact) -> list[Line]:
         shade = "rope_10000" if label.startswith("Code Llama") else lab_pictures.shade_of(one)
         shade = next(each for each in (shade, "ink", "random", "quiet") if each not in used)
         used.add(shade)
-        lines.append(Line(label, shade, x, y, dash))
+        lines.append(Line(say(one.label), shade, x, y, dash))
     return lines
 
 
 def others(scene: Scene) -> list[Other]:
     """Everything that was not recommended, the runner-up first, each reason once."""
-    reasons: dict[str, list[str]] = {}
+    reasons: dict[params.Message, list[str]] = {}
     for name in dict.fromkeys([scene.rule.runner_up, *picker.WHY_NOT]):
         is_own = name == scene.case.start and (name != "rope" or scene.rule.outcome == "keep")
         if name in picker.WHY_NOT and name != scene.rule.outcome and not is_own:
@@ -970,7 +974,7 @@ def rules(scene: Scene) -> str:
     rows = [
         Row(place, conditions(rule.when), scene.label(rule.outcome),
             picker.OUTCOMES[rule.outcome].colour, say(rule.why), say(SURE[rule.sure]),
-            link_to(EXAMPLES[rule.name]), [(one.title, one.address) for one in rule.sources])
+            link_to(EXAMPLES[rule.name]), [(say(one.title), one.address) for one in rule.sources])
         for place, rule in enumerate(picker.RULES, 1)
     ]  # fmt: skip
     head = (say("row"), say("when all of this holds"), say("then"), say("because"),

@@ -98,7 +98,7 @@ def notes(scene: Scene, outcome: str, setting: export.Setting) -> Iterator[str]:
                   )  # fmt: skip
     for one in export.hf_notes(setting):
         sentence = say(one.template, **one.values)
-        yield f"{sentence[:1].upper()}{sentence[1:]}."
+        yield say("{sentence}.", sentence=f"{sentence[:1].upper()}{sentence[1:]}")
     if scene.case.start == "scratch" and outcome in ("rope", "base"):
         base = picker_settings.usual_base(max(scene.case.target, scene.case.trained))
         yield say("The base is that of {model}, released for such a context.",

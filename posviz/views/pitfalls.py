@@ -97,8 +97,10 @@ PADDING = params.Number(
 def parameters(v: live.Values) -> Iterator[params.Parameter]:
     """The pitfall, how it is made, and on which example; these decide where the handles stand."""
     names = tuple(each.id for each in PITFALLS)
-    labels = tuple(say("{group}: {label}", group=say(each.group), label=say(each.label))
-                   for each in PITFALLS)  # fmt: skip
+    labels = tuple(
+        params.Said(say("{group}: {label}", group=say(each.group), label=say(each.label)))
+        for each in PITFALLS
+    )
     yield params.Choice("pitfall", "Pitfall", "base", names, labels, "")
     pitfall = pitfalls.get(v["pitfall"])
     yield params.Choice("slip", "How", pitfall.slips[0].id,
@@ -106,7 +108,8 @@ def parameters(v: live.Values) -> Iterator[params.Parameter]:
                         tuple(each.label for each in pitfall.slips), "")  # fmt: skip
     slip = pitfall.slip(v["slip"])
     yield params.Choice("example", "Right setting", slip.examples[0], slip.examples,
-                        tuple(map(example_label, slip.examples)), "")  # fmt: skip
+                        tuple(params.Said(example_label(one)) for one in slip.examples),
+                        "")  # fmt: skip
     right = slip.settings(v["example"])
     axes = ("by column", "by row") if pitfall.id == "mrope" else ("by distance", "by position")
     yield params.Choice("across", "Axis", slip.along, AXES, axes, "")
@@ -459,7 +462,7 @@ def formula(scene: Scene) -> str:
         return ""
     numbers = symbols(scene)
     told = [
-        f"<span>{word}</span> " + each.markup(float(each.value(**used)), **used)
+        f"<span>{word}</span> " + each.markup(say, float(each.value(**used)), **used)
         for word, each, used in zip((say("right"), say("mistaken")), both, numbers, strict=True)
     ]
     return "".join(f'<p class="pv-formula pv-pitfalls-formula">{one}</p>' for one in told)
@@ -480,7 +483,7 @@ def symbols(scene: Scene) -> tuple[Symbols, Symbols]:
             again: Symbols = {"m": scene.outcome.facts[0].right} if scene.slip == "again" else {}
             return scale, again | scale
         case "partial":
-            pair = int(scene.outcome.facts[0].label.rpartition(" ")[2])
+            pair = scene.outcome.facts[0].values["pair"]
             part: Symbols = {"rope_theta": own.rope_theta, "i": pair, "r": scene.rotary_dim}
             whole: Symbols = {"rope_theta": own.rope_theta, "i": pair, "d": own.head_dim}
             return (part, whole) if scene.slip == "head" else (whole, part)
@@ -499,7 +502,7 @@ def symbols(scene: Scene) -> tuple[Symbols, Symbols]:
 
 def facts(scene: Scene) -> str:
     """Numbers in which both settings differ."""
-    rows = [(say(each.label), shown(each.right), shown(each.mistaken))
+    rows = [(say(each.template, **each.values), shown(each.right), shown(each.mistaken))
             for each in scene.outcome.facts]  # fmt: skip
     return pictures.facts(rows, scene.shade, say)
 

@@ -30,7 +30,7 @@ TINY, TINY_THETA, TINY_HEAD_DIM = "names-rope-500", 500.0, 32
 
 def parameters(v: live.Values) -> Iterator[params.Parameter]:
     """The handles and choices; a model sets where each one stands."""
-    names = tuple(name.removesuffix("-hf") for name in presets.PLAYGROUND)
+    names = tuple(params.Said(name.removesuffix("-hf")) for name in presets.PLAYGROUND)
     yield params.Choice("model", "Model", presets.PLAYGROUND[0], presets.PLAYGROUND, names,
                         "A released model; choosing one moves all handles.")  # fmt: skip
     model = presets.get(v["model"])
@@ -44,7 +44,7 @@ def parameters(v: live.Values) -> Iterator[params.Parameter]:
     yield replace(params.FACTOR, default=model.factor or stretch)
     yield replace(params.NUM_HEADS, default=model.num_heads)
     yield replace(params.HEAD.within(high=v["num_heads"]),
-                  unit=say("of {count}", count=v["num_heads"]))  # fmt: skip
+                  unit=params.Said(say("of {count}", count=v["num_heads"])))  # fmt: skip
     edge = extrapolation.first_never_completed(
         rope.RoPE(model.head_dim, model.rope_theta or params.ROPE_THETA.default),
         model.original_max_position_embeddings,

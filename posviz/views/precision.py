@@ -43,10 +43,18 @@ SLIGHT, GROSS = 0.01, 0.1  # errors of a score: more than rounding it, and to be
 def parameters(v: live.Values) -> Iterator[params.Parameter]:
     """The part, what is held in fewer bits, and where one looks."""
     yield params.Choice("part", "Part", "positions", tuple(PARTS), tuple(PARTS.values()), "")
-    yield params.Choice("dtype", "16 bits", "bfloat16", SHORT, SHORT, "")
-    yield params.Choice("model", "Model", MODELS[0], MODELS, tuple(map(model_label, MODELS)), "")
+    yield params.Choice("dtype", "16 bits", "bfloat16", SHORT, tuple(map(params.Said, SHORT)), "")
+    yield params.Choice(
+        "model",
+        "Model",
+        MODELS[0],
+        MODELS,
+        tuple(params.Said(model_label(one)) for one in MODELS),
+        "",
+    )
     yield params.Choice("held", "Rounded", "all", HELD,
-                        tuple(label(way, say("16 bits")) for way in HELD), "")  # fmt: skip
+                        tuple(params.Said(label(way, say("16 bits"))) for way in HELD),
+                        "")  # fmt: skip
     yield replace(params.POSITION, low=1, high=TOP, default=15_962, unit="",
                   help="Where the query stands: the number of tokens before it.")  # fmt: skip
     yield params.Number("distance", "Distance", 16, 0, COLUMNS - 1, 1, "tokens",
@@ -249,8 +257,8 @@ def spacing_formula(at: int) -> str:
     held = held_at("bfloat16", at)
     spacing = precision.spacing("bfloat16", at)
     if spacing is None or spacing == 1:
-        return pictures.SPACING.markup()
-    return pictures.SPACING.markup(spacing, e=held.bit_length() - 1,
+        return pictures.SPACING.markup(say)
+    return pictures.SPACING.markup(say, spacing, e=held.bit_length() - 1,
                                    p=precision.SIGNIFICANT_BITS["bfloat16"])  # fmt: skip
 
 
@@ -385,7 +393,7 @@ def at_one(v: live.Values, exact_angles: Any, where: str) -> Slots:
             f"cos {angle(held)} = <b>{decimal(math.cos(held))}</b>",
         )),
         "formula": formula(
-            pictures.COSINE.markup(abs(math.cos(held) - exact_cos), phi=held, m=v["position"],
+            pictures.COSINE.markup(say, abs(math.cos(held) - exact_cos), phi=held, m=v["position"],
                                    theta_i=float(frequencies[pair]))
         ),
     }  # fmt: skip
@@ -403,7 +411,7 @@ def past_the_last(v: live.Values, exact_angles: Any, where: str) -> Slots:
             pictures.hands(exact, None, alt=f"{where}: cos {decimal(math.cos(exact))}"), where,
             f"{say('angle')} <b>{angle(exact)}</b> {say('is too large')}", told,
         )),
-        "formula": formula(pictures.COSINE.markup()),
+        "formula": formula(pictures.COSINE.markup(say)),
     }  # fmt: skip
 
 
@@ -581,7 +589,7 @@ def invariance(v: live.Values) -> Slots:
         ),
         "caption": caption(*moved(v, told, span)),
         "formula": formula(
-            pictures.FLAT.markup(told["exact"].here, delta=behind, b=rotary.rope.rope_theta,
+            pictures.FLAT.markup(say, told["exact"].here, delta=behind, b=rotary.rope.rope_theta,
                                  d=rotary.rope.rotary_dim, half=rotary.rope.rotary_dim // 2)
         ),
     }  # fmt: skip

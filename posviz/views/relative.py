@@ -83,8 +83,10 @@ def parameters(v: live.Values) -> Iterator[params.Parameter]:
     yield replace(NUM_BUCKETS, low=4 if v["direction"] == "bidirectional" else NUM_BUCKETS.low)
     yield from (MAX_BUCKETED, POSITION)
     names = models()
-    labels = tuple(say("trained with seed {seed}", seed=name.rpartition("seed")[2])
-                   for name in names)  # fmt: skip
+    labels = tuple(
+        params.Said(say("trained with seed {seed}", seed=name.rpartition("seed")[2]))
+        for name in names
+    )
     yield params.Choice("model", "Model", names[0], names, labels, "")
     heads = checkpoint.load(v["model"]).weights["positions.table"].shape[1]
     yield replace(params.HEAD, label="Head", default=min(2, heads), high=heads,
@@ -114,7 +116,7 @@ def shaw(v: live.Values) -> dict[str, live.Picture]:
     here = {"key": key, "query": query, "k": largest}
     length = HEAD_DIM**0.5
     scored = pictures.SHAW_SCORE.markup(
-        by_content + by_place, content=length * by_content, place=length * by_place,
+        say, by_content + by_place, content=length * by_content, place=length * by_place,
         head_dim=HEAD_DIM,
     )  # fmt: skip
     return {
@@ -148,7 +150,7 @@ def shaw(v: live.Values) -> dict[str, live.Picture]:
             f"{say('What the vectors add to the score of each key')}: {adds}",
         ),
         "formula": live.drawing(
-            f'<p class="pv-formula">{pictures.ROW.markup(row, **here)}</p>'
+            f'<p class="pv-formula">{pictures.ROW.markup(say, row, **here)}</p>'
             f'<p class="pv-formula">{scored}</p>'
         ),
         "bert": live.drawing(
@@ -290,13 +292,13 @@ def formula_of_bucket(
     num_buckets, max_distance, both = setting
     start = n if position > 0 and both else 0
     if distance < exact:
-        shown = pictures.NEAR.markup(bucket, start=start, distance=distance)
+        shown = pictures.NEAR.markup(say, bucket, start=start, distance=distance)
     else:
-        shown = pictures.FAR.markup(bucket, start=start, distance=distance, exact=exact, n=n,
+        shown = pictures.FAR.markup(say, bucket, start=start, distance=distance, exact=exact, n=n,
                                     max_distance=max_distance)  # fmt: skip
     sizes = (
-        pictures.PER_SIDE[both].markup(n, **({"num_buckets": num_buckets} if both else {})),
-        pictures.EXACT.markup(exact, n=n),
+        pictures.PER_SIDE[both].markup(say, n, **({"num_buckets": num_buckets} if both else {})),
+        pictures.EXACT.markup(say, exact, n=n),
     )
     return f'<p class="pv-formula">{"&emsp;".join(sizes)}</p><p class="pv-formula">{shown}</p>'
 
@@ -368,11 +370,11 @@ def heads(v: live.Values) -> dict[str, live.Picture]:
             f"{style.plain_text(start)}",
         ),
         "formula": live.drawing(
-            f'<p class="pv-formula">{pictures.T5_SCORE.markup(b=round(b, 4))}&emsp;'
-            + pictures.WEIGHT.markup(pictures.WEIGHT.value(b=b), b=round(b, 4))
+            f'<p class="pv-formula">{pictures.T5_SCORE.markup(say, b=round(b, 4))}&emsp;'
+            + pictures.WEIGHT.markup(say, pictures.WEIGHT.value(b=b), b=round(b, 4))
             + "</p>"
             if distance >= 0
-            else f'<p class="pv-formula">{pictures.T5_SCORE.markup()}</p>'
+            else f'<p class="pv-formula">{pictures.T5_SCORE.markup(say)}</p>'
         ),
         "scaled": live.drawing(
             '<p class="pv-formula">'
@@ -451,7 +453,7 @@ def cost(v: live.Values) -> dict[str, live.Picture]:
         ),
         "caption": live.drawing(style.caption(told)),
         "formula": live.drawing(
-            "".join(f'<p class="pv-formula">{one.markup(value, **with_)}</p>'
+            "".join(f'<p class="pv-formula">{one.markup(say, value, **with_)}</p>'
                     for one, value, with_ in shown)
             + '<p class="pv-formula">'
             + say("b bytes of a number, H heads, L tokens, d = head_dim, the numbers of a head")

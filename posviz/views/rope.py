@@ -229,10 +229,10 @@ def pair(scene: Scene) -> Pictures:
             pair=scene.pair, turned=turned, adds=fixed(float(adds[scene.pair]))),
     ))  # fmt: skip
     yield "formula", formulas(
-        pictures.FREQUENCY.markup(scene.theta, rope_theta=scene.rope_theta, i=scene.pair,
+        pictures.FREQUENCY.markup(say, scene.theta, rope_theta=scene.rope_theta, i=scene.pair,
                                   head_dim=scene.head_dim),
         pictures.PAIR_SCORE.markup(
-            float(adds[scene.pair]), q=one.q_length, k=one.k_length,
+            say, float(adds[scene.pair]), q=one.q_length, k=one.k_length,
             phi=phase(scene), m=m, n=n, theta_i=scene.theta,
         ),
         say("θᵢ: how far pair i turns in one token · φ: the angle from k to q before they turn · "
@@ -305,7 +305,7 @@ def matrix(scene: Scene) -> Pictures:
     ))  # fmt: skip
     yield "formula", formulas(
         pictures.TURNED[layout].markup(
-            float(rows["sum"][a]), x=float(x[a]), m=m, theta_i=scene.theta,
+            say, float(rows["sum"][a]), x=float(x[a]), m=m, theta_i=scene.theta,
             partner=float(turned[a]),
         ),
     )  # fmt: skip
@@ -429,8 +429,8 @@ def decay(scene: Scene) -> Pictures:
             "a score is.", start=number(float(steps[0]))),
     ))  # fmt: skip
     yield "formula", formulas(
-        pictures.SAME.markup(),
-        pictures.BOUND.markup(float(steps[0]), head_dim=scene.head_dim),
+        pictures.SAME.markup(say),
+        pictures.BOUND.markup(say, float(steps[0]), head_dim=scene.head_dim),
     )  # fmt: skip
 
 
@@ -572,9 +572,9 @@ def mla(scene: Scene) -> Pictures:
             whole=number(whole)),
     ))  # fmt: skip
     yield "formula", formulas(
-        pictures.MLA_CACHE.markup(own, kv_lora_rank=dims.kv_lora_rank,
+        pictures.MLA_CACHE.markup(say, own, kv_lora_rank=dims.kv_lora_rank,
                                   qk_rope_head_dim=dims.qk_rope_head_dim),
-        pictures.MHA_CACHE.markup(whole, num_heads=heads, v_head_dim=dims.v_head_dim,
+        pictures.MHA_CACHE.markup(say, whole, num_heads=heads, v_head_dim=dims.v_head_dim,
                                   qk_nope_head_dim=dims.qk_nope_head_dim),
     )  # fmt: skip
 
@@ -591,7 +591,7 @@ def partial(scene: Scene) -> Pictures:
     try:
         turning = rope.rotary_dim(size, factor)
     except params.InvalidParameterError as refused:
-        problem = f"{complaint(refused)}."
+        problem = say("{sentence}.", sentence=complaint(refused))
         turning = truncated - truncated % 2
     x = scene.vectors[0]
     inv_freq = rope.inv_freq(turning, scene.rope_theta) if turning else None
@@ -645,12 +645,12 @@ def partial(scene: Scene) -> Pictures:
             "dimensions instead.", size=size, factor=number(factor), turning=turning,
         )  # fmt: skip
     told_formulas = [
-        pictures.ROTARY_DIM.markup(truncated, head_dim=size, partial_rotary_factor=factor)
+        pictures.ROTARY_DIM.markup(say, truncated, head_dim=size, partial_rotary_factor=factor)
     ]
     if inv_freq is not None:
         last = turning // 2 - 1
         told_formulas.append(pictures.PARTIAL_FREQUENCY.markup(
-            float(inv_freq[last]), rope_theta=scene.rope_theta, i=last, rotary_dim=turning,
+            say, float(inv_freq[last]), rope_theta=scene.rope_theta, i=last, rotary_dim=turning,
         ))  # fmt: skip
     yield "caption", live.drawing(style.caption(told))
     yield "formula", formulas(*told_formulas)

@@ -111,7 +111,7 @@ OWN_HANDLES = {"yarn": YARN_HANDLES, "llama3": ("low_freq_factor", "high_freq_fa
 def parameters(v: live.Values) -> Iterator[params.Parameter]:
     """The part, the model that sets every handle, the methods, and their own numbers."""
     yield params.Choice("part", "Part", "spectrum", tuple(PARTS), tuple(PARTS.values()), "")
-    names = tuple(name.removesuffix("-hf") for name in MODELS)
+    names = tuple(params.Said(name.removesuffix("-hf")) for name in MODELS)
     yield params.Choice("model", "Model", "Llama-3.1-8B-Instruct", MODELS, names,
                         "A released model; choosing one moves all handles.")  # fmt: skip
     own, trained = rotary(v["model"]), presets.get(v["model"]).original_max_position_embeddings
@@ -179,12 +179,20 @@ def parameters(v: live.Values) -> Iterator[params.Parameter]:
     knobs = tuple(one.name for one in rope_units.UNITS if v["rotary_dim"] >= 4
                   or one.kind == "positions")  # fmt: skip
     usual = "alpha_value" if "alpha_value" in knobs else knobs[0]
-    yield params.Choice("unit", "Knob", usual, knobs, knobs, "The setting that is converted.")
+    yield params.Choice(
+        "unit",
+        "Knob",
+        usual,
+        knobs,
+        tuple(map(params.Said, knobs)),
+        "The setting that is converted.",
+    )
     yield knob(rope_units.unit(v["unit"]), RoPE(v["rotary_dim"], v["rope_theta"]))
     yield params.Choice("style", "Hugging Face", "rope_parameters", tuple(STYLES),
                         tuple(STYLES.values()), "")  # fmt: skip
-    below = {name: say("on top of {method}", method=label) for name, label in LABELS.items()}
-    below["default"] = say("on top of nothing")
+    below = {name: params.Said(say("on top of {method}", method=say(label)))
+             for name, label in LABELS.items()}  # fmt: skip
+    below["default"] = params.Said(say("on top of nothing"))
     yield params.Choice("stack", "On top of", released, tuple(below), tuple(below.values()),
                         "A scaling that is there already, with the factor below.")  # fmt: skip
 
@@ -538,40 +546,40 @@ def formulas(scene: Scene) -> list[str]:
     size = scene.frequencies[strong][1]
     usual = {"b": scene.rope_theta, "i": i, "d": scene.rotary_dim}
     if strong == "default":
-        return [pictures.PLAIN.markup(theta, **usual)]
+        return [pictures.PLAIN.markup(say, theta, **usual)]
     if strong == "linear":
-        return [pictures.LINEAR.markup(theta, **usual, s=scene.factor)]
+        return [pictures.LINEAR.markup(say, theta, **usual, s=scene.factor)]
     if strong == "ntk":
-        return [pictures.NTK.markup(theta, **usual, s=scene.factor)]
+        return [pictures.NTK.markup(say, theta, **usual, s=scene.factor)]
     if strong == "dynamic":
         length = max(scene.seq_len, scene.trained)
         stretch = scene.scaled[strong].stretch(scene.seq_len)
         return [
-            pictures.DYNAMIC.markup(stretch, f=scene.factor, l=length, L=scene.trained),
-            pictures.NTK.markup(theta, **usual, s=stretch),
+            pictures.DYNAMIC.markup(say, stretch, f=scene.factor, l=length, L=scene.trained),
+            pictures.NTK.markup(say, theta, **usual, s=stretch),
         ]
     if strong == "longrope":
         ratio = float(scene.effects[strong].ratio[i])
         return [
-            pictures.LONGROPE.markup(theta, **usual, e=ratio),
-            pictures.LONGROPE_FACTOR.markup(size, s=scene.factor, L=scene.trained),
+            pictures.LONGROPE.markup(say, theta, **usual, e=ratio),
+            pictures.LONGROPE_FACTOR.markup(say, size, s=scene.factor, L=scene.trained),
         ]
     ramp = float(scene.scaled[strong].ramp(scene.plain)[i])  # type: ignore[attr-defined]
-    lines = [pictures.BLEND.markup(theta, **usual, r=ramp, s=scene.factor)]
+    lines = [pictures.BLEND.markup(say, theta, **usual, r=ramp, s=scene.factor)]
     if strong == "llama3":
         turns = scene.trained / float(scene.effects[strong].wavelength_before[i])
         if scene.low_freq_factor < scene.high_freq_factor:
-            lines.append(pictures.OVER_TURNS.markup(ramp, t=turns, low=scene.low_freq_factor,
+            lines.append(pictures.OVER_TURNS.markup(say, ramp, t=turns, low=scene.low_freq_factor,
                                                     high=scene.high_freq_factor))  # fmt: skip
         return lines
     low, high = scene.scaled[strong].correction_range(scene.plain)  # type: ignore[attr-defined]
-    lines.append(pictures.OVER_PAIRS.markup(ramp, i=i, low=low, high=high))
+    lines.append(pictures.OVER_PAIRS.markup(say, ramp, i=i, low=low, high=high))
     if not (scene.mscale and scene.mscale_all_dim):
-        lines.append(pictures.YARN_FACTOR.markup(size, k=1, s=scene.factor))
+        lines.append(pictures.YARN_FACTOR.markup(say, size, k=1, s=scene.factor))
     else:
         above, below = (pictures.YARN_FACTOR.value(k=k, s=scene.factor)
                         for k in (scene.mscale, scene.mscale_all_dim))  # fmt: skip
-        lines.append(pictures.YARN_RATIO.markup(size, m_above=above, m_below=below))
+        lines.append(pictures.YARN_RATIO.markup(say, size, m_above=above, m_below=below))
     return lines
 
 
@@ -595,7 +603,14 @@ def angles(scene: Scene) -> Slots:
         label = say(template, method=capital(no_scaling(name, say(LABELS[name]))),
                     count=beyond[name])  # fmt: skip
         one, raster = pictures.angles(
-            name, use, use > 1.0, step, scene.pair, name, f"{label}; {length} tokens", say
+            name,
+            use,
+            use > 1.0,
+            step,
+            scene.pair,
+            name,
+            f"{label}; {token_count(length, say)}",
+            say,
         )
         markup += f"<div><p>{label}</p>{one}</div>"
         rasters |= raster
@@ -660,14 +675,14 @@ def attention(scene: Scene) -> Slots:
     reach = FAR * scene.trained
     starts = distance.bins(reach, POINTS, "log")[:-1]  # the last one joins the bin before
     same = scene.series(
-        lambda name: extrapolation.mean_scores(
+        lambda name: distance.mean_scores(
             scene.frequencies[name][0], starts, reach, scene.frequencies[name][1]
         )
     )
     count = pictures.FARTHEST
     near = distance.bins(count, 2 * POINTS, "log")[:-1]
     curves = {
-        name: extrapolation.learned_scores(scene.plain, inv_freq, scene.distance, count, size)
+        name: distance.learned_scores(scene.plain, inv_freq, scene.distance, count, size)
         for name, (inv_freq, size) in scene.frequencies.items()
     }
     learned = scene.series(lambda name: distance.envelope(curves[name], near)[1])
@@ -697,7 +712,7 @@ def attention(scene: Scene) -> Slots:
                         peak=number(peaks[strong]))  # fmt: skip
     told_size = say("Left, each point is the mean score of all distances up to the next; right, "
                     "the highest.")  # fmt: skip
-    grown = [pictures.GAIN.markup(size**2, m=size)] if size != 1.0 else []
+    grown = [pictures.GAIN.markup(say, size**2, m=size)] if size != 1.0 else []
     marks = [(scene.trained, say("trained {count}", count=tokens(scene.trained)), "quiet")]
     if scene.seq_len < reach:
         marks.append((scene.seq_len, say("length {count}", count=tokens(scene.seq_len)), "ink"))
@@ -819,7 +834,7 @@ def cache(scene: Scene, found: tuple[float, int, float] | None = None) -> Slots:
         ),
         "caption": told(
             caption,
-            *([pictures.DYNAMIC.markup(scene.method(name).stretch(total), f=scene.factor,
+            *([pictures.DYNAMIC.markup(say, scene.method(name).stretch(total), f=scene.factor,
                                        l=max(total, scene.trained), L=scene.trained)]
               if name == "dynamic" and scene.engine not in FIXED else []),
         ),
@@ -863,7 +878,8 @@ def units(scene: Scene) -> Slots:
                              "new at any length.", trained=number(scene.trained)))  # fmt: skip
     elif given.kind == "base":
         note = rope_units.alpha_note(factor, rope, scene.trained)
-        sentences.append(capital(say(note.template, **note.values)) + ".")
+        told_note = capital(say(note.template, **note.values))
+        sentences.append(say("{sentence}.", sentence=told_note))
     else:
         sentences.append(
             say("Slows every pair {factor} times, and reads {factor} times the trained {trained} "
@@ -876,7 +892,7 @@ def units(scene: Scene) -> Slots:
             below = scene.method(scene.stack)
             both = rope_units.stacked(rope, below, own, scene.seq_len)
         except params.InvalidParameterError as problem:
-            sentences.append(f"{complaint(problem)}.")
+            sentences.append(say("{sentence}.", sentence=complaint(problem)))
         else:
             under = say("{method} × {factor}, there before", method=say(LABELS[scene.stack]),
                         factor=number(scene.factor))  # fmt: skip
@@ -892,7 +908,7 @@ def units(scene: Scene) -> Slots:
     exact = []
     if scene.rotary_dim >= 4:
         base = rope_units.unit("rope_theta").value(factor, rope)
-        exact = [pictures.ALPHA.markup(base, b=scene.rope_theta, s=factor, d=scene.rotary_dim)]
+        exact = [pictures.ALPHA.markup(say, base, b=scene.rope_theta, s=factor, d=scene.rotary_dim)]
     return {
         "knobs": live.drawing(pictures.knobs(head, rows, say)),
         "knobs:head": live.drawing(
@@ -993,7 +1009,10 @@ def texts(scene: Scene) -> Texts:
     """The pinned method over these handles, in every form."""
     wanted = taken(scene)
     config = attempt(lambda: json.dumps(export.hf_config(wanted, scene.style), indent=2))
-    notes = [capital(say(note.template, **note.values)) + "." for note in export.hf_notes(wanted)]
+    notes = [
+        say("{sentence}.", sentence=capital(say(note.template, **note.values)))
+        for note in export.hf_notes(wanted)
+    ]
     notes.append(say("Put these keys into the model’s own file; what else stands there about "
                      "positions, such as layer types, is left as it is."))  # fmt: skip
     return Texts(
@@ -1010,7 +1029,7 @@ def attempt(text: Callable[[], str]) -> tuple[str, str]:
     try:
         return text(), ""
     except params.InvalidParameterError as problem:
-        return "", f"{complaint(problem)}."
+        return "", say("{sentence}.", sentence=complaint(problem))
 
 
 # ------------------------------------------------------------------------------------------- page

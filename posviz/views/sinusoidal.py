@@ -230,8 +230,8 @@ def the_table(scene: Scene) -> Slots:
         "clocks:head": live.drawing(style.heading(say("The same row as clocks"), ends, key)),
         "caption": captioned(
             f"{stripes} {reading}",
-            entry.markup(scene.value, p=scene.position, **symbols),
-            wave.markup(float(scene.wavelengths[scene.pair]), **symbols),
+            entry.markup(say, scene.value, p=scene.position, **symbols),
+            wave.markup(say, float(scene.wavelengths[scene.pair]), **symbols),
         ),
     }  # fmt: skip
 
@@ -302,8 +302,8 @@ def counter(scene: Scene) -> Slots:
         ),
         "caption": captioned(
             f"{first} {second} {button}",
-            pictures.BIT_WAVE.markup(float(waves[p, 1]), p=p, i=1),
-            pictures.HALF_TURNS.markup(half, p=p),
+            pictures.BIT_WAVE.markup(say, float(waves[p, 1]), p=p, i=1),
+            pictures.HALF_TURNS.markup(say, half, p=p),
         ),
     }  # fmt: skip
 
@@ -354,7 +354,7 @@ def distance(scene: Scene) -> Slots:
                 "positions it misses by at most {widest}, which is rounding.",
                 k=number(k), count=CHECKED, widest=number(widest)),
             pictures.block(angle, scene.pair),
-            pictures.PRODUCT.markup(value, k=k, n=scene.pairs),
+            pictures.PRODUCT.markup(say, value, k=k, n=scene.pairs),
         ),
     }  # fmt: skip
 

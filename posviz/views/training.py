@@ -41,12 +41,12 @@ def colour(name: str) -> str:
 def parameters(v: live.Values) -> Iterator[params.Parameter]:
     """The models, first one that learned to copy, and the step, first where its circuit appears."""
     names = tuple(checkpoint.names())
-    labels = tuple(label(name) for name in names)
+    labels = tuple(params.Said(label(name)) for name in names)
     told = (name for name in names if name.startswith("names"))
     first = next((name for name in told if replay(name).appearance is not None), names[0])
     yield params.Choice("model", "Model", first, names, labels, "")
     yield params.Choice("beside", "Beside it", "nothing", ("nothing", *names),
-                        (say("nothing"), *labels), "")  # fmt: skip
+                        ("nothing", *labels), "")  # fmt: skip
     shown = [replay(name) for name in (v["model"], v["beside"]) if name != "nothing"]
     steps, appearance = shown[0].steps, shown[0].appearance
     yield params.Number(

@@ -24,7 +24,9 @@ DROPPED = {"first": "first row, [1:]", "last": "last row, [:-1] (bug)"}
 TABLES = {"causal": "causal: k columns", "encoder": "encoder: 2L − 1 columns"}
 
 
-def choice(name: str, label: str, default: str, options: dict[str, str]) -> params.Choice:
+def choice(
+    name: str, label: params.Message, default: str, options: dict[str, params.Message]
+) -> params.Choice:
     """A choice of the page."""
     return params.Choice(name, label, default, tuple(options), tuple(options.values()), "")
 
@@ -48,7 +50,7 @@ def parameters(v: live.Values) -> Iterator[params.Parameter]:
         ("u", "Multiplies u, which weighs keys by what they say, for every query alike."),
         ("v", "Multiplies v, which weighs distances, for every query alike."),
     ):
-        yield params.Number(name, f"{name} ×", 1.0, -3.0, 3.0, 0.01, "", told)
+        yield params.Number(name, params.Said(f"{name} ×"), 1.0, -3.0, 3.0, 0.01, "", told)
     yield replace(params.SHIFT, label="Move by", default=100, high=1000)
     yield params.Number("length", "Segment", 8, 4, 16, 1, "tokens",
                         "Tokens of a segment; the one before is the memory.")  # fmt: skip
@@ -116,7 +118,7 @@ def terms(v: live.Values) -> dict[str, live.Picture]:
                     largest=number(float(abs(now.total).max()))),
             )
         ),
-        "product": live.drawing(pictures.shown(product)),
+        "product": live.drawing(pictures.shown(product, say)),
         "cell:head": live.drawing(
             style.heading(say("Query {query}, key {key}", query=v["query"], key=key),
                           say("distance {distance}", distance=v["query"] - key)
@@ -194,7 +196,7 @@ def memory(v: live.Values) -> dict[str, live.Picture]:
     return {
         "segments": live.drawing(
             pictures.segments(length, asker, index, distances, _=say)
-            + pictures.shown(pictures.DISTANCE, **numbers)
+            + pictures.shown(pictures.DISTANCE, say, **numbers)
         ),
         "segments:head": live.drawing(
             style.heading(say("One text, read in segments"),
@@ -327,7 +329,7 @@ def distance(v: live.Values) -> dict[str, live.Picture]:
                     d_model=D_MODEL, d_head=D_HEAD),
             )
         ),
-        "entry": live.drawing(pictures.shown(formula, **numbers)),
+        "entry": live.drawing(pictures.shown(formula, say, **numbers)),
         "caption": live.drawing(style.caption(
             say("Drag the query token: b follows, d stays. Drag v: d follows, b stays."),
             same if far > clamp else free,

@@ -1,219 +1,279 @@
-"""Drives the playground and the same three pictures in Dash, in turn, and prints the ratios.
+"""Drags the playground and the same three pictures in other frameworks, in turn; prints a table.
 
 Real mouse and key events go into headless Chromium; a probe in the page notes when each picture
 changes. Latency is the time from an input event to the first task after the frame in which all
-three pictures have changed. Run by ``make bench``; ``--rounds N`` for more rounds.
+three pictures have changed. Each visit is a new browser profile with an empty cache, on a server
+that has had one visitor. Run by ``make bench``; ``--rounds 1 --peers dash`` for a short look.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import json
 import statistics
-import sys
 import tempfile
 import time
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import CDPSession, Page, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
+from tests.bench.probe import latencies, on_load, reset, settle
 from tests.browser import launch
 from tests.server import ROOT, free_port, posviz, serve
 
-PROBE = """
-(pictures) => {
-  const probe = (window.probe = {
-    events: [], drawn: pictures.map(() => []), frames: 0, blank: 0, mixed: 0,
-  });
-  const hosts = pictures.map((selector) => document.querySelector(selector));
-  let pending = new Set();
-  hosts.forEach((host, i) => {
-    // A picture has changed when something in it was drawn: attributes of its host do not count.
-    const drawn = ({ target, addedNodes }) =>
-      target.closest?.("svg") || target.parentElement?.closest("svg") ||
-      [...addedNodes].some((node) => node.matches?.("svg") || node.querySelector?.("svg, canvas"));
-    new MutationObserver((list) => list.some(drawn) && pending.add(i)).observe(host, {
-      subtree: true, childList: true, attributes: true, characterData: true,
-    });
-  });
-  const frame = () => {
-    probe.frames += 1;
-    const changed = pending;
-    pending = new Set();
-    // after the paint of this frame
-    const channel = new MessageChannel();
-    channel.port1.onmessage = () => changed.forEach((i) => probe.drawn[i].push(performance.now()));
-    channel.port2.postMessage(0);
-    if (changed.size && changed.size < hosts.length) probe.mixed += 1;
-    for (const host of hosts) {
-      const box = host.getBoundingClientRect();
-      const ink = host.querySelector("svg path[d], svg line");
-      let opacity = 1;
-      for (let node = host; node; node = node.parentElement)
-        opacity *= getComputedStyle(node).opacity;
-      if (!ink || box.height < 50 || opacity < 0.9) probe.blank += 1;
-    }
-    requestAnimationFrame(frame);
-  };
-  requestAnimationFrame(frame);
-  for (const kind of ["pointermove", "keydown"])
-    window.addEventListener(kind, (event) => {
-      if (event.buttons || kind === "keydown") probe.events.push(event.timeStamp);
-    }, true);
-}
-"""
+PICTURES = ("rotations", "attention", "extrapolation")
+HANDLES = ("position", "factor")  # the main handle; one that changes curves in all pictures
+APPS = ROOT / "tests" / "bench" / "peers"
+
+FIRST = "first paint of all pictures, ms"
+SLOW = "slow drag of {}, input to paint, ms"
+FAST = "fast drag of {}, updates a second"
+KEY = "arrow key, input to paint, ms"
+SENT = "kB per update"
+LOADED = "kB for the first paint"
+BLANK = "blank or grey frames"
 
 
 @dataclass
 class Peer:
-    """One app under test: where its pictures and its position handle are."""
+    """One framework: how its app is served, and where the pictures and handles are in it.
+
+    ``command`` follows the folder of the peers' programs; ``{port}`` is filled in. ``picture`` is a
+    selector for a name, ``handles`` are those of ``HANDLES``: a native range or a thumb.
+    """
 
     name: str
-    address: str
-    pictures: list[str]
-    handle: str
-    figures: dict[str, list[float]] = field(default_factory=dict)
+    command: list[str] = field(default_factory=list)
+    path: str = "/"
+    picture: str = "#{}"
+    handles: Sequence[str] = ("#position [role=slider]", "#factor [role=slider]")
+    address: str = ""
+    # what was measured -> for each round, its values
+    rounds: dict[str, list[list[float]]] = field(default_factory=dict)
 
-    def note(self, what: str, *values: float) -> None:
-        self.figures.setdefault(what, []).extend(values)
+    def note(self, what: str, values: list[float]) -> None:
+        self.rounds.setdefault(what, []).append(values)
+
+    def medians(self, what: str) -> list[float]:
+        return [statistics.median(values) for values in self.rounds.get(what, []) if values]
+
+    @property
+    def pictures(self) -> list[str]:
+        return [self.picture.format(name) for name in PICTURES]
+
+
+def peers() -> dict[str, Peer]:
+    return {
+        "posviz": Peer(
+            "posviz", path="/playground?position=12000", picture='[data-key="{}"]',
+            handles=[f'[data-name="{name}"] input[type=range]'
+                     for name in ("position", "factor")],
+        ),
+        "dash": Peer("Dash", ["python", "dash_app.py", "{port}"]),
+        "panel": Peer(
+            "Panel", ["panel", "serve", "panel_app.py", "--port", "{port}",
+                      "--address", "127.0.0.1"],
+            "/panel_app", picture=".{}",
+            handles=(".position .noUi-handle", ".factor .noUi-handle"),
+        ),
+        "marimo": Peer(
+            "marimo", ["marimo", "-q", "run", "marimo_app.py", "--port", "{port}",
+                       "--host", "127.0.0.1", "--headless", "--no-token", "--no-sandbox"],
+            handles=("[role=slider] >> nth=0", "[role=slider] >> nth=3"),
+        ),
+        "gradio": Peer(
+            "Gradio", ["python", "gradio_app.py", "{port}"],
+            handles=("#position input[type=range]", "#factor input[type=range]"),
+        ),
+    }  # fmt: skip
+
+
+@contextlib.contextmanager
+def served(peer: Peer, bin_folder: Path, logs: Path) -> Iterator[None]:
+    """The peer's app, as long as this lasts; its address is noted."""
+    log = logs / peer.name
+    if not peer.command:
+        with posviz(log) as address:
+            peer.address = address + peer.path
+            yield
+        return
+    port = free_port()
+    program, *rest = (part.format(port=port) for part in peer.command)
+    command = [
+        str(bin_folder / program),
+        *(str(APPS / r) if r.endswith(".py") else r for r in rest),
+    ]
+    with serve(command, port, "/", log) as address:
+        peer.address = address + peer.path
+        yield
 
 
 class Traffic:
-    """Bytes that reach the page."""
+    """Bytes that reach the page: unpacked, and those of whole files as they came over the wire."""
 
-    def __init__(self, cdp: CDPSession) -> None:
-        self.bytes = 0
+    def __init__(self, page: Page) -> None:
+        self.unpacked = self.wire = 0
+        cdp = page.context.new_cdp_session(page)
         cdp.send("Network.enable")
-        cdp.on("Network.dataReceived", self._http)
+        # marimo asks a CDN for MathJax; without internet that must not cost what a resolver waits.
+        cdp.send("Network.setBlockedURLs", {"urls": ["https://*"]})
+        cdp.on("Network.dataReceived", self._data)
+        cdp.on("Network.loadingFinished", self._file)
         cdp.on("Network.webSocketFrameReceived", self._socket)
 
-    def _http(self, event: dict[str, Any]) -> None:
-        self.bytes += event["encodedDataLength"] or event["dataLength"]
+    def _data(self, event: dict[str, Any]) -> None:
+        self.unpacked += event["dataLength"]
+
+    def _file(self, event: dict[str, Any]) -> None:
+        self.wire += event["encodedDataLength"]
 
     def _socket(self, event: dict[str, Any]) -> None:
-        self.bytes += len(event["response"]["payloadData"])
+        response = event["response"]
+        size = len(response["payloadData"])
+        size = size * 3 // 4 if response["opcode"] == 2 else size  # bytes are told in base64
+        self.unpacked += size
+        self.wire += size
 
 
-def latencies(page: Page) -> list[float]:
-    """For each input event, the time until all three pictures had changed after it, ms."""
-    probe = page.evaluate("window.probe")
-    found = []
-    for i, event in enumerate(probe["events"]):
-        after = probe["events"][i + 1] if i + 1 < len(probe["events"]) else float("inf")
-        first = [next((t for t in drawn if event < t < after), None) for drawn in probe["drawn"]]
-        if all(t is not None for t in first):
-            found.append(max(t for t in first if t is not None) - event)
-    return found
+def visit(peer: Peer, browser: Browser) -> tuple[Page, Traffic]:
+    """The peer's page in a new profile, once all pictures are there."""
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    traffic = Traffic(page)
+    page.add_init_script(on_load(peer.pictures))
+    page.goto(peer.address, wait_until="commit")
+    page.wait_for_function("window.probe?.first", timeout=60_000)
+    return page, traffic
 
 
-def reset(page: Page) -> None:
-    page.evaluate(
-        "Object.assign(probe, {events: [], frames: 0, blank: 0, mixed: 0, "
-        "drawn: probe.drawn.map(() => [])})"
-    )
-
-
-def measure(peer: Peer, page: Page, traffic: Traffic) -> None:
-    started = time.perf_counter()
-    page.goto(peer.address)
-    for picture in peer.pictures:
-        page.wait_for_selector(f"{picture} svg :is(.js-line, line)", state="attached")
-    peer.note("first paint of all pictures, ms", 1000 * (time.perf_counter() - started))
-    page.wait_for_timeout(1500)
-    page.evaluate(PROBE, peer.pictures)
-    page.wait_for_timeout(300)
-    handle = page.locator(peer.handle).first
+def grip(page: Page, selector: str) -> tuple[float, float]:
+    """Where the pointer takes the handle, page pixels."""
+    handle = page.locator(selector).first
     box = handle.bounding_box()
-    assert box
+    assert box, f"{selector} is not to be seen"
     # A native range spans its box; other libraries' thumb is the handle itself.
-    share = float(handle.evaluate("node => node.type === 'range' ? node.value : 0.5"))
-    x, y = box["x"] + 8 + (box["width"] - 16) * share, box["y"] + box["height"] / 2
+    share = handle.evaluate(
+        "node => node.type === 'range' ? (node.value - node.min) / (node.max - node.min) : 0.5"
+    )
+    return box["x"] + 8 + (box["width"] - 16) * share, box["y"] + box["height"] / 2
 
-    page.mouse.move(x, y)
-    page.mouse.down()
-    page.mouse.move(x + 2, y)
-    page.wait_for_timeout(600)
-    reset(page)
-    for step in range(30):  # slow drag: one move each 0.35 s
-        page.mouse.move(x + 2 + (step % 10 + 1) * (1 if step // 10 % 2 == 0 else -1), y)
-        page.wait_for_timeout(350)
-    peer.note("slow drag, ms", *latencies(page))
-    peer.note("_slow events seen", len(latencies(page)))
 
-    reset(page)
-    traffic.bytes = 0
-    began = time.perf_counter()
-    step = 0
-    while (elapsed := time.perf_counter() - began) < 4.0:  # fast drag: 60 moves a second
-        page.mouse.move(x + 25 * abs((step % 80) / 40 - 1), y)
-        step += 1
-        page.wait_for_timeout(max(0.0, 1000 * (step / 60 - (time.perf_counter() - began))))
-    probe = page.evaluate("window.probe")
-    updates = min(len(drawn) for drawn in probe["drawn"])
-    peer.note("fast drag, updates/s", updates / elapsed)
-    peer.note("blank frames", probe["blank"])
-    peer.note("frames with pictures of different values", probe["mixed"])
-    peer.note("frames/s while dragging", probe["frames"] / elapsed)
-    peer.note("kB per update", traffic.bytes / max(updates, 1) / 1000)
-    page.mouse.up()
-    page.wait_for_timeout(1000)
+def measure(peer: Peer, browser: Browser, shots: Path | None) -> None:
+    """One round: a first visit, both handles dragged slowly and fast, arrow keys."""
+    page, traffic = visit(peer, browser)
+    peer.note(FIRST, [page.evaluate("probe.first")])
+    page.wait_for_timeout(300)  # what the browser had still to tell
+    peer.note(LOADED, [traffic.wire / 1000])
+    page.wait_for_timeout(1500)
+    blank = 0
+    for name, selector in zip(HANDLES, peer.handles, strict=True):
+        x, y = grip(page, selector)
+        page.mouse.move(x, y)
+        page.mouse.down()
+        page.mouse.move(x + 2, y)
+        settle(page, 600)
+        reset(page)
+        for step in range(24):  # slow: each move waits for the answer to the last
+            page.mouse.move(x + 2 + (step % 8 + 1) * (2 if step // 8 % 2 == 0 else -2), y)
+            settle(page)
+        peer.note(SLOW.format(name), latencies(page))
+        if shots:
+            page.screenshot(path=shots / f"{peer.name}-{name}.png")
+        blank += page.evaluate("probe.blank")
 
-    handle.focus()
+        reset(page)
+        traffic.unpacked = step = 0
+        began = time.perf_counter()
+        while (elapsed := time.perf_counter() - began) < 3.0:  # fast: 60 moves a second
+            page.mouse.move(x + 25 * abs((step % 80) / 40 - 1), y)
+            step += 1
+            page.wait_for_timeout(max(0.0, 1000 * (step / 60 - (time.perf_counter() - began))))
+        probe = page.evaluate("window.probe")
+        updates = min(len(drawn) for drawn in probe["drawn"])
+        peer.note(FAST.format(name), [updates / elapsed])
+        if name == HANDLES[-1]:
+            peer.note(SENT, [traffic.unpacked / max(updates, 1) / 1000])
+        blank += probe["blank"]
+        page.mouse.up()
+        settle(page, 800)
+
+    page.locator(peer.handles[0]).first.focus()
     reset(page)
-    for key in ["ArrowRight"] * 15 + ["ArrowLeft"] * 15:
+    for key in ["ArrowRight"] * 10 + ["ArrowLeft"] * 10:
         page.keyboard.press(key)
-        page.wait_for_timeout(350)
-    peer.note("key, ms", *latencies(page))
+        settle(page)
+    peer.note(KEY, latencies(page))
+    peer.note(BLANK, [blank + page.evaluate("probe.blank")])
+    page.close()
 
 
-def report(ours: Peer, theirs: Peer) -> None:
-    print(f"\n{'median':45}{ours.name:>10}{theirs.name:>10}{'ratio':>8}")
-    for what, values in ours.figures.items():
-        if what.startswith("_"):
-            continue
-        a = statistics.median(values) if values else float("nan")
-        other = theirs.figures.get(what, [])
-        b = statistics.median(other) if other else float("nan")
-        ratio = f"{a / b:8.2f}" if b else "       -"
-        spread = statistics.quantiles(values, n=10)[-1] if len(values) > 9 else None
-        tail = f"   p90 {spread:.0f}, n {len(values)}" if spread else ""
-        print(f"{what:45}{a:10.1f}{b:10.1f}{ratio}{tail}")
+def shown(value: float) -> str:
+    return f"{value:,.0f}" if value >= 10 or value == 0 else f"{value:.1f}"
+
+
+def table(measured: Sequence[Peer]) -> str:
+    """Markdown: medians over rounds with lowest and highest, and how many times posviz's."""
+    ours = measured[0]
+    rows = [
+        f"| median of {len(ours.rounds[FIRST])} rounds (lowest–highest), times {ours.name} | "
+        + " | ".join(peer.name for peer in measured) + " |",
+        "| --- |" + " --- |" * len(measured),
+    ]  # fmt: skip
+    for what in ours.rounds:
+        cells = []
+        for peer in measured:
+            found, own = peer.medians(what), ours.medians(what)
+            if not found:
+                cells.append("does not follow")
+                continue
+            median = statistics.median(found)
+            cell = shown(median)
+            if len(found) > 1 and shown(min(found)) != shown(max(found)):
+                cell += f" ({shown(min(found))}–{shown(max(found))})"
+            if peer is not ours and own and statistics.median(own):
+                cell += f" {median / statistics.median(own):.2g}×"
+            cells.append(cell)
+        rows.append(f"| {what} | " + " | ".join(cells) + " |")
+    return "\n".join(rows)
 
 
 def main() -> None:
+    known = peers()
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=2)
-    parser.add_argument("--peer-python", default=sys.executable)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--peers", default=",".join(known), help="of " + ", ".join(known))
+    parser.add_argument("--bin", type=Path, default=ROOT / ".venv-bench" / "bin")
+    parser.add_argument("--out", type=Path, help="folder for the table, all figures, screenshots")
     arguments = parser.parse_args()
-    logs = Path(tempfile.mkdtemp())
-    port = free_port()
-    dash = [arguments.peer_python, str(ROOT / "tests/bench/dash_app.py"), str(port)]
-    with (
-        posviz(logs / "posviz") as address,
-        serve(dash, port, "/", logs / "dash") as dash_address,
-        sync_playwright() as playwright,
-    ):
-        keys = ["rotations", "attention", "extrapolation"]
-        peers = [
-            Peer(
-                "posviz",
-                f"{address}/playground?position=12000",
-                [f'[data-key="{key}"]' for key in keys],
-                '[data-name="position"] input[type=range]',
-            ),
-            Peer("Dash", dash_address, [f"#{key}" for key in keys], "#position [role=slider]"),
-        ]
+    chosen = [known[name] for name in dict.fromkeys(["posviz", *arguments.peers.split(",")])]
+    out: Path | None = arguments.out
+    if out:
+        out.mkdir(parents=True, exist_ok=True)
+    with contextlib.ExitStack() as stack:
+        logs = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        for peer in chosen:
+            stack.enter_context(served(peer, arguments.bin, logs))
+        playwright = stack.enter_context(sync_playwright())
         browser = launch(playwright)
+        for peer in chosen:
+            visit(peer, browser)[0].close()
         for turn in range(arguments.rounds):
-            for peer in peers if turn % 2 == 0 else peers[::-1]:
-                page = browser.new_page(viewport={"width": 1440, "height": 900})
-                traffic = Traffic(page.context.new_cdp_session(page))
-                measure(peer, page, traffic)
-                page.close()
-                print(f"round {turn + 1}: {peer.name} done", flush=True)
+            at = turn % len(chosen)
+            for peer in chosen[at:] + chosen[:at]:
+                started = time.perf_counter()
+                measure(peer, browser, out if turn == 0 else None)
+                took = time.perf_counter() - started
+                print(f"round {turn + 1}: {peer.name}, {took:.0f} s", flush=True)
         browser.close()
-    report(*peers)
+    print(f"\n{table(chosen)}")
+    if out:
+        (out / "table.md").write_text(table(chosen) + "\n")
+        (out / "figures.json").write_text(
+            json.dumps({peer.name: peer.rounds for peer in chosen}, indent=1)
+        )
 
 
 if __name__ == "__main__":

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-from tests.bench.bench import PROBE
 from tests.bench.lab import drag
+from tests.bench.probe import PROBE
 from tests.browser import launch
 from tests.server import posviz
 

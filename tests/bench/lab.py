@@ -17,7 +17,7 @@ import torch
 from playwright.sync_api import Page, sync_playwright
 
 from posviz.models import evaluate, needle
-from tests.bench.bench import PROBE, latencies, reset
+from tests.bench.probe import PROBE, latencies, reset
 from tests.browser import launch
 from tests.server import posviz
 

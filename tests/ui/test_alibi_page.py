@@ -7,7 +7,6 @@ import re
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,8 +18,7 @@ from posviz.figures.style import number
 from posviz.ui import live
 from posviz.ui.text import section
 from tests.server import ROOT
-from tests.ui.test_playground import any_values, content, numbers
-from tests.ui.views import view_of
+from tests.ui.views import any_values, content, numbers, view_of
 
 CHARTS = {"slopes": ["slopes"], "bias": [], "weights": ["weights", "windows"],
           "length": ["covered", "perplexity", "found"]}  # fmt: skip
@@ -44,22 +42,10 @@ def words(markup: str) -> str:
 
 
 @given(data=st.data())
-def test_every_view_can_be_drawn_and_linked(view: live.View, data: st.DataObject) -> None:
+def test_each_part_has_its_charts(view: live.View, data: st.DataObject) -> None:
     values = any_values(data.draw, view)
-    assert view.read(view.query(values)) == (values, [])
     slots = content(view.draw(**values))
     assert [key for key, slot in slots.items() if "figure" in slot] == CHARTS[values["part"]]
-    for key, slot in slots.items():
-        said = slot.get("markup", slot.get("alt"))
-        assert not re.search(r"\bnan\b|\binf\b|−0[ <]", said), key
-        if "figure" not in slot:
-            continue
-        go.Figure({name: slot["figure"][name] for name in ("data", "layout")})  # validates
-        for trace in slot["figure"]["data"]:
-            x, y = numbers(trace["x"]), numbers(trace["y"])
-            assert len(x) == len(y) > 0
-            assert np.isfinite(x).all()
-            assert np.isfinite(y).all()
 
 
 def ends(view: live.View) -> list[dict[str, str]]:
@@ -84,23 +70,6 @@ def test_both_ends_of_every_handle_draw_each_part(view: live.View) -> None:
             if not {"original_max_position_embeddings", "alibi_bias_max"} & set(query):
                 for axis in ("xaxis", "yaxis"):
                     assert axes[axis] == default[axis], (key, query)
-
-
-WRONG = {
-    "part": ["", "Slopes"], "num_heads": ["0", "129", "1.5"], "head": ["0", "13", "x"],
-    "alibi_bias_max": ["0", "17", "nan"], "seq_len": ["1", "257"], "query": ["-1", "48"],
-    "share": ["9", "100", "inf"], "context": ["0.5", "65"], "mask": ["full"], "order": ["x"],
-    "original_max_position_embeddings": ["127", "1e9"],
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("name", "text"), [(name, text) for name, texts in WRONG.items() for text in texts]
-)
-def test_a_wrong_value_is_told_and_the_default_shown(view: live.View, name: str, text: str) -> None:
-    values, problems = view.read({name: text})
-    assert [name in str(problem) for problem in problems] == [True]
-    assert values == view.read({})[0]
 
 
 # ------------------------------------------------------------------------- numbers are the core's

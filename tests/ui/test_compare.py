@@ -7,7 +7,6 @@ import re
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,7 +19,7 @@ from posviz.figures.relative import size
 from posviz.figures.style import number, percent
 from posviz.ui.labels import FAMILIES
 from posviz.views.compare import HANDLES, LENGTHS, PARTS, VIEW, held, trained
-from tests.ui.test_playground import any_values, content, numbers
+from tests.ui.views import content, numbers
 
 
 def drawn(part: str, **changed: object) -> dict[str, dict[str, Any]]:
@@ -42,39 +41,11 @@ def cells(slot: dict[str, Any]) -> list[list[str]]:
     ]
 
 
-@given(data=st.data())
-def test_every_view_can_be_drawn_and_linked(data: st.DataObject) -> None:
-    values = any_values(data.draw, VIEW)
-    assert VIEW.read(VIEW.query(values)) == (values, [])
-    for key, slot in content(VIEW.draw(**values)).items():
-        said = re.sub(r"<[^>]*>", " ", slot.get("markup", slot.get("alt")))
-        assert not re.search(r"(?<![\w-])(nan|inf|None)(?![\w-])", said), key
-        if "figure" in slot:
-            go.Figure({name: slot["figure"][name] for name in ("data", "layout")})  # validates
-            for trace in slot["figure"]["data"]:
-                x, y = numbers(trace["x"]), numbers(trace["y"])
-                assert len(x) == len(y) > 0
-                assert np.isfinite([x, y]).all(), key
-
-
 def test_each_part_has_its_handles_and_they_are_all_declared() -> None:
     declared = VIEW.declared(VIEW.read({})[0])
     assert HANDLES.keys() == PARTS.keys()
     for names in HANDLES.values():
         assert all(isinstance(declared[name], params.Number) for name in names)
-
-
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [("encodings", "rope,magic"), ("encodings", "none,sinusoidal,learned,rope,t5"), ("a", "xpos"),
-     ("query", "64"), ("variety", "101"), ("head", "4"), ("length", "10000001"),
-     ("num_key_value_heads", "33"), ("head_dim", "7"), ("years", "6"), ("context", "63"),
-     ("place", "1024"), ("part", "cost")],
-)  # fmt: skip
-def test_a_wrong_value_is_told_and_the_default_shown(name: str, text: str) -> None:
-    values, problems = VIEW.read({name: text})
-    assert [name in str(problem) for problem in problems] == [True]
-    assert values == VIEW.read({})[0]
 
 
 # Side by side.

@@ -10,7 +10,6 @@ from html import escape, unescape
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -39,7 +38,7 @@ from tests.test_config_doctor import (
     changed,
     mutated,
 )
-from tests.ui.test_playground import any_values, content, numbers
+from tests.ui.views import any_values, content, numbers
 
 MODEL = "Qwen2.5-7B-Instruct"
 
@@ -68,18 +67,10 @@ def words(slots: dict[str, Any], *keys: str) -> str:
 
 
 @given(data=st.data())
-def test_every_view_can_be_drawn_and_linked(doctor: live.View, data: st.DataObject) -> None:
-    values = any_values(data.draw, doctor)
-    assert doctor.read(doctor.query(values)) == (values, [])
-    for key, slot in content(doctor.draw(**values)).items():
+def test_what_a_logarithmic_axis_shows_is_above_0(doctor: live.View, data: st.DataObject) -> None:
+    for slot in content(doctor.draw(**any_values(data.draw, doctor))).values():
         for trace in slot["figure"]["data"] if "figure" in slot else ():
-            x, y = numbers(trace["x"]), numbers(trace["y"])
-            assert len(x) == len(y) > 0
-            assert np.isfinite(y).all()
-            assert (y > 0).all()
-        if "figure" in slot:
-            go.Figure({name: slot["figure"][name] for name in ("data", "layout")})  # validates
-        assert not re.search(r"[ >]nan|inf ", slot.get("markup", slot.get("alt"))), key
+            assert (numbers(trace["y"]) > 0).all()
 
 
 def test_every_start_and_both_ends_of_its_handles_are_drawn(doctor: live.View) -> None:

@@ -7,18 +7,14 @@ import re
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from posviz import measured, params
 from posviz.models import evaluate, reading
 from posviz.ui import live
-from tests.ui.test_playground import any_values, content, numbers
-from tests.ui.views import view_of
+from tests.ui.views import content, numbers, view_of
 
 CHARTS = ("perplexity", "repeated")
 
@@ -52,24 +48,6 @@ def perplexity(model: str, method: str = "default", factor: float = 1.0) -> np.n
     return curve.perplexity
 
 
-@given(data=st.data())
-def test_every_view_can_be_drawn_and_linked(view: live.View, data: st.DataObject) -> None:
-    values = any_values(data.draw, view)
-    assert view.read(view.query(values)) == (values, [])
-    drawn = content(view.draw(**values))
-    for key in CHARTS:
-        figure = drawn[key]["figure"]
-        go.Figure({name: figure[name] for name in ("data", "layout")})  # validates
-        for trace in figure["data"]:
-            x, y = numbers(trace["x"]), numbers(trace["y"])
-            assert len(x) == len(y) > 0
-            assert np.isfinite(x).all()
-            assert np.isfinite(y).all()
-            assert np.all(np.diff(x) > 0)
-    for key, slot in drawn.items():
-        assert not re.search(r"\b(nan|inf|None)\b", slot.get("markup", slot.get("alt"))), key
-
-
 @pytest.mark.parametrize("model", reading.FAMILIES)
 def test_axes_stand_whatever_a_handle_says(view: live.View, model: str) -> None:
     ends = {"factor": ("1", "32"), "rope_theta": ("10", "1e6"), "slope_multiplier": ("0.25", "4")}
@@ -80,37 +58,6 @@ def test_axes_stand_whatever_a_handle_says(view: live.View, model: str) -> None:
             layouts = [drawn[key]["figure"]["layout"] for key in CHARTS]
             axes.append([(layout["xaxis"], layout["yaxis"]) for layout in layouts])
     assert axes == [axes[0]] * 6
-
-
-WRONG = {
-    "model": ["", "rope", "names-rope-500"],
-    "seed": ["-1", "9", "a"],
-    "rope_type": ["YARN", "longrope"],
-    "reading": ["window"],
-    "factor": ["0.5", "33", "nan"],
-    "rope_theta": ["1", "1e7", "x"],
-    "beta_fast": ["0.5", "65"],
-    "beta_slow": ["0", "9"],
-    "slope_multiplier": ["0.2", "5", "nan"],
-    "attention_factor": ["1", "maybe"],
-    "documents": ["3", "-4"],
-    "longest": ["8192"],
-    "beside": ["alibi", "haviv-3"],
-}
-
-
-@pytest.mark.parametrize(
-    ("name", "wrong"), [(name, wrong) for name, texts in WRONG.items() for wrong in texts]
-)
-def test_a_wrong_value_is_told_and_the_rest_of_the_link_counts(
-    view: live.View, name: str, wrong: str
-) -> None:
-    other = "factor" if name != "factor" else "slope_multiplier"
-    values, problems = view.read({name: wrong, other: "2"})
-    assert len(problems) == 1
-    assert name in str(problems[0])
-    assert values[other] == 2.0
-    assert values[name] == view.read({})[0][name]
 
 
 @pytest.mark.parametrize("query", ["factor=abc", "model=x", "beta_slow=99", "a=b", "seed=7"])

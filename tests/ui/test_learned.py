@@ -7,7 +7,6 @@ import re
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,8 +18,7 @@ from posviz.models import checkpoint
 from posviz.params import InvalidParameterError
 from posviz.ui import live
 from tests.server import ROOT
-from tests.ui.test_playground import any_values, content, numbers
-from tests.ui.views import view_of
+from tests.ui.views import any_values, content, numbers, view_of
 
 PAGE = str(ROOT / "pages/encodings/learned.py")
 PARTS = ("rows", "change", "end", "longer", "reading")
@@ -63,36 +61,13 @@ def test_each_part_of_the_page_runs(part: str) -> None:
 
 
 @given(data=st.data())
-def test_every_view_can_be_drawn_and_linked(view: live.View, data: st.DataObject) -> None:
-    values = any_values(data.draw, view)
-    assert view.read(view.query(values)) == (values, [])
-    for key, slot in content(view.draw(**values)).items():
+def test_curves_stay_within_their_axes(view: live.View, data: st.DataObject) -> None:
+    for key, slot in content(view.draw(**any_values(data.draw, view))).items():
         for trace in slot["figure"]["data"] if "figure" in slot else ():
-            x, y = numbers(trace["x"]), numbers(trace["y"])
-            assert len(x) == len(y) > 0
-            assert np.isfinite(y).all()
+            y = numbers(trace["y"])
             low, high = slot["figure"]["layout"]["yaxis"]["range"]
             shown = np.log10(y) if key == "perplexity" else y
             assert low <= shown.min() <= shown.max() <= high, key
-        if "figure" in slot:
-            go.Figure({name: slot["figure"][name] for name in ("data", "layout")})  # validates
-        assert not re.search(r"[ >]nan|inf ", slot.get("markup", slot.get("alt"))), key
-
-
-WRONG = {
-    "part": ["", "row"], "seed": ["2", "-1", "x"], "position": ["-1", "256", "1.5", "nan"],
-    "other": ["256", "x"], "table": ["", "llama"], "token": ["-1", "1024", "0.5"],
-    "factor": ["0.99", "4.01", "nan", "two"], "place": ["-1", "512", "1.5"],
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("name", "text"), [(name, text) for name, texts in WRONG.items() for text in texts]
-)
-def test_a_wrong_value_is_told_and_the_default_shown(view: live.View, name: str, text: str) -> None:
-    values, problems = view.read({name: text})
-    assert [name in str(problem) for problem in problems] == [True]
-    assert values == view.read({})[0]
 
 
 @given(p=rows, q=rows, seed=st.sampled_from("01"))

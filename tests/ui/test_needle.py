@@ -18,8 +18,7 @@ from posviz.models import checkpoint, needle
 from posviz.ui import live
 from posviz.ui.text import say
 from tests.server import ROOT
-from tests.ui.test_playground import any_values, content
-from tests.ui.views import view_of
+from tests.ui.views import any_values, content, view_of
 
 
 @pytest.fixture(scope="module")
@@ -34,43 +33,12 @@ def slots(view: live.View, **query: str) -> dict[str, str]:
 
 
 @given(data=st.data())
-def test_every_view_can_be_drawn_and_linked(view: live.View, data: st.DataObject) -> None:
-    values = any_values(data.draw, view)
-    assert view.read(view.query(values)) == (values, [])
-    drawn = content(view.draw(**values))
+def test_every_grid_has_25_cells_and_one_is_chosen(view: live.View, data: st.DataObject) -> None:
+    drawn = content(view.draw(**any_values(data.draw, view)))
     assert drawn["notice"]["markup"] == ""
     grid = drawn["grid"]["markup"]
     assert grid.count('data-set="cell=') == 25
     assert grid.count('aria-pressed="true"') == 1
-    for key, slot in drawn.items():
-        assert not re.search(r"\b(nan|inf|None)\b", slot["markup"]), key
-
-
-WRONG = {
-    "model": ["", "rope", "names-rope-500"],
-    "seed": ["-1", "9", "a"],
-    "rope_type": ["YARN", "longrope"],
-    "factor": ["0.5", "17", "nan"],
-    "rope_theta": ["1", "1e7", "x"],
-    "beta_fast": ["0.5", "65"],
-    "slope_multiplier": ["0.2", "5", "nan"],
-    "cell": ["-1", "25", "1.5"],
-    "haystack": ["0", "9", "two"],
-}
-
-
-@pytest.mark.parametrize(
-    ("name", "text"), [(name, text) for name, texts in WRONG.items() for text in texts]
-)
-def test_a_wrong_value_is_told_and_the_rest_of_the_link_counts(
-    view: live.View, name: str, text: str
-) -> None:
-    other = "cell" if name != "cell" else "haystack"
-    values, problems = view.read({name: text, other: "5"})
-    assert len(problems) == 1
-    assert name in str(problems[0])
-    assert values[other] == 5
-    assert values[name] == view.read({})[0][name]
 
 
 def test_the_cells_show_the_committed_numbers(view: live.View) -> None:

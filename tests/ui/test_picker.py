@@ -9,7 +9,6 @@ import re
 from urllib.parse import parse_qsl
 
 import numpy as np
-import plotly.graph_objects as go
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -31,8 +30,7 @@ from posviz.rope_scaling import yarn_mscale
 from posviz.ui import live
 from posviz.views import picker as views
 from posviz.views import picker_take
-from tests.ui.test_playground import any_values, content, numbers
-from tests.ui.views import view_of
+from tests.ui.views import any_values, content, numbers, view_of
 
 
 @pytest.fixture(scope="module")
@@ -52,20 +50,14 @@ def plain(slot: dict[str, str]) -> str:
 
 
 @given(data=st.data())
-def test_every_view_can_be_drawn_and_linked_and_hides_nothing_that_speaks_against_it(
+def test_every_answer_hides_nothing_that_speaks_against_it(
     view: live.View, data: st.DataObject
 ) -> None:
     values = any_values(data.draw, view) | {"part": "answer"}
-    assert view.read(view.query(values)) == (values, [])
     slots = content(view.draw(**values))
     scene = views.Scene(**values)
     for key in ("ours", "theirs", "contrary"):
         figure = slots[key]["figure"]
-        go.Figure({name: figure[name] for name in ("data", "layout")})  # validates
-        for trace in figure["data"]:
-            x, y = numbers(trace["x"]), numbers(trace["y"])
-            assert len(x) == len(y) > 0
-            assert np.isfinite(y).all()
         # No two lines of a picture share a colour.
         colours = [trace["line"]["color"] for trace in figure["data"]]
         assert len(set(colours)) == len(colours)
@@ -384,20 +376,6 @@ def test_every_released_model_can_be_chosen(view: live.View) -> None:
             assert rotary is not None
             assert scene.plain == RoPE(rotary.rope.rotary_dim, rotary.rope.rope_theta)
         view.draw(**values)
-
-
-WRONG = {"model": ["", "gpt-9"], "target": ["0", "1e12", "x"], "needs": ["speed", "cache,cache"],
-         "engine": ["all"], "memory": ["0"], "training_tokens": ["-1", "2e6"],
-         "rotary_dim": ["2", "7"]}  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("name", "text"), [(name, text) for name, texts in WRONG.items() for text in texts]
-)
-def test_a_wrong_value_is_told_and_the_default_shown(view: live.View, name: str, text: str) -> None:
-    values, problems = view.read({name: text})
-    assert [name in str(problem) for problem in problems] == [True]
-    assert values == view.read({})[0]
 
 
 @given(factor=st.floats(1.0, 600.0))

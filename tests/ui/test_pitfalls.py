@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -21,7 +20,7 @@ from posviz.mistake_outcome import VISIBLE
 from posviz.pitfalls import PITFALLS
 from posviz.views import pitfalls as shown
 from posviz.views.pitfalls import VIEW, Scene
-from tests.ui.test_playground import any_values, content, numbers
+from tests.ui.views import content, numbers
 
 SLIPS = [(pitfall.id, slip.id) for pitfall in PITFALLS for slip in pitfall.slips]
 
@@ -35,43 +34,6 @@ def drawn(**query: str) -> tuple[Scene, dict[str, Any]]:
 def text(slot: dict[str, Any]) -> str:
     """What a place says, without tags."""
     return re.sub(r"<[^>]*>", "", slot["markup"])
-
-
-@given(data=st.data())
-def test_every_view_can_be_drawn_and_linked(data: st.DataObject) -> None:
-    values = any_values(data.draw, VIEW)
-    assert VIEW.read(VIEW.query(values)) == (values, [])
-    slots = content(VIEW.draw(**values))
-    for key, slot in slots.items():
-        if "figure" in slot:
-            go.Figure({name: slot["figure"][name] for name in ("data", "layout")})  # validates
-            for trace in slot["figure"]["data"]:
-                x, y = numbers(trace["x"]), numbers(trace["y"])
-                assert len(x) == len(y) > 0
-                assert np.isfinite(x).all()
-                assert np.isfinite(y).all()
-                assert np.all(np.diff(x) > 0)
-        words = re.sub(r"<[^>]*>", " ", slot.get("markup", slot.get("alt")))
-        assert not re.search(r"\b(nan|inf|None)\b|[{}]", words), key
-
-
-WRONG = {
-    "pitfall": ["", "Base"], "slip": ["x", "zero"], "example": ["gpt2"], "across": ["rows"],
-    "seq_len": ["63", "131073", "1.5"], "position": ["0", "4096", "x"], "distance": ["-1", "nan"],
-    "rope_theta": ["1", "1e10"], "mistaken_theta": ["9"], "factor": ["0.5", "129"],
-    "rotary_dim": ["3", "130"], "num_heads": ["0", "129"], "head": ["0", "9"], "rows": ["64"],
-    "columns": ["-1"], "head_dim": ["2", "5"], "look_back": ["257"], "prompt": ["0"],
-    "padding": ["513"],
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("name", "wrong"), [(name, text) for name, texts in WRONG.items() for text in texts]
-)
-def test_a_wrong_value_is_told_and_the_default_shown(name: str, wrong: str) -> None:
-    values, problems = VIEW.read({name: wrong})
-    assert [name in str(problem) for problem in problems] == [True]
-    assert values == VIEW.read({})[0]
 
 
 @pytest.mark.parametrize("pitfall", [pitfall.id for pitfall in PITFALLS])

@@ -2,85 +2,22 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import re
-from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from streamlit.testing.v1 import AppTest
 
-from posviz import measured, params, presets
+from posviz import measured, presets
 from posviz.figures import heat
 from posviz.ui import live, site
 from tests.server import ROOT
+from tests.ui.views import content, numbers
 
 CHARTS = ("attention", "extrapolation")
-
-
-def content(drawn: dict[str, live.Picture]) -> dict[str, Any]:
-    return {key: json.loads(one.sent()) for key, one in drawn.items()}
-
-
-def numbers(array: dict[str, str]) -> np.ndarray:
-    return np.frombuffer(base64.b64decode(array["bdata"]), dtype="<f4")
-
-
-def any_values(draw: Any, view: live.View) -> live.Values:
-    """Values over the declared ranges, the ends as likely as the rest."""
-    values: live.Values = {}
-    for parameter in view.parameters(values):
-        if isinstance(parameter, params.Choice):
-            values[parameter.name] = draw(st.sampled_from(parameter.options))
-            continue
-        if isinstance(parameter, params.Several):
-            chosen = st.lists(st.sampled_from(parameter.options), unique=True,
-                              max_size=parameter.most)  # fmt: skip
-            values[parameter.name] = parameter.check(tuple(draw(chosen)))
-            continue
-        if isinstance(parameter, params.Text):
-            typed = st.text(max_size=parameter.longest).filter(str.isprintable)
-            values[parameter.name] = draw(st.one_of(st.just(parameter.default), typed))
-            continue
-        if isinstance(parameter, params.Order):
-            values[parameter.name] = tuple(draw(st.permutations(parameter.default)))
-            continue
-        low, high, step = parameter.low, parameter.high, parameter.step
-        if parameter.is_whole:
-            inner: Any = st.integers(int(low), int(high)).map(
-                lambda n, low=low, step=step: int(low + (n - low) // step * step)
-            )
-            ends = [int(low), int(high)]
-        else:
-            inner, ends = st.floats(low, high), [low, high]
-        values[parameter.name] = draw(st.one_of(st.sampled_from(ends), inner))
-    return values
-
-
-@given(data=st.data())
-def test_every_view_can_be_drawn_and_linked(playground: live.View, data: st.DataObject) -> None:
-    values = any_values(data.draw, playground)
-    assert playground.read(playground.query(values)) == (values, [])
-    slots = content(playground.draw(**values))
-    for key in CHARTS:
-        go.Figure({name: slots[key]["figure"][name] for name in ("data", "layout")})  # validates
-        for trace in slots[key]["figure"]["data"]:
-            x, y = numbers(trace["x"]), numbers(trace["y"])
-            assert len(x) == len(y) > 0
-            assert np.isfinite(x).all()
-            assert np.isfinite(y).all()
-            assert np.all(np.diff(x) >= 0)
-    for key, slot in slots.items():
-        words = slot.get("markup", slot.get("alt"))
-        assert " nan" not in words, key
-        assert ">nan" not in words, key
-        assert "inf " not in words, key
 
 
 @pytest.mark.parametrize("model", presets.PLAYGROUND)
@@ -93,33 +30,6 @@ def test_a_link_to_a_model_needs_nothing_else(playground: live.View, model: str)
     assert values["factor"] == (preset.factor or 1.0)
     assert values["original_max_position_embeddings"] == preset.original_max_position_embeddings
     assert set(playground.query(values)) <= {"model"}
-
-
-WRONG = {
-    "head_dim": ["7", "0", "-2", "1e9", "nan", "", "two"],
-    "rope_theta": ["1", "0", "-1", "nan", "inf", "abc"],
-    "factor": ["0.5", "65", "nan", "-inf", "x"],
-    "position": ["-1", "1.5", "32769", "1e400", "NaN", "١٢٣x"],
-    "head": ["0", "33", "1.5"],
-    "original_max_position_embeddings": ["0", "127", "131073", "8k"],
-    "rope_type": ["", "YARN", "ntk2"],
-    "model": ["", "llama"],
-    "shift": ["-5", "100001"],
-}
-
-
-@pytest.mark.parametrize(
-    ("name", "text"), [(name, text) for name, texts in WRONG.items() for text in texts]
-)
-def test_a_wrong_value_is_told_and_the_rest_of_the_link_counts(
-    playground: live.View, name: str, text: str
-) -> None:
-    values, problems = playground.read({name: text, "pair": "5"})
-    assert len(problems) == 1
-    assert name in str(problems[0])
-    assert params.shown(text)[1:-1] in str(problems[0]) or any(c.isdigit() for c in text)
-    assert values["pair"] == 5
-    assert values[name] == playground.read({})[0][name]
 
 
 def test_a_name_that_is_no_parameter_is_told(playground: live.View) -> None:

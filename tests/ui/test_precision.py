@@ -9,7 +9,6 @@ import re
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -31,7 +30,7 @@ from posviz.views.precision import (
     VIEW,
     look,
 )  # fmt: skip
-from tests.ui.test_playground import any_values, content, numbers
+from tests.ui.views import any_values, content, numbers
 
 
 def drawn(part: str, **changed: object) -> dict[str, dict[str, Any]]:
@@ -53,19 +52,10 @@ def cells(slot: dict[str, Any]) -> dict[str, list[str]]:
 
 
 @given(data=st.data())
-def test_every_view_can_be_drawn_and_linked(data: st.DataObject) -> None:
-    values = any_values(data.draw, VIEW)
-    assert VIEW.read(VIEW.query(values)) == (values, [])
-    for key, slot in content(VIEW.draw(**values)).items():
-        said = re.sub(r"<[^>]*>", " ", slot.get("markup", slot.get("alt")))
-        assert not re.search(r"(?<![\w-])(nan|inf|None)(?![\w-])", said), key
-        if "figure" in slot:
-            go.Figure({name: slot["figure"][name] for name in ("data", "layout")})  # validates
-            for trace in slot["figure"]["data"]:
-                x, y = numbers(trace["x"]), numbers(trace["y"])
-                assert len(x) == len(y) > 0
-                assert np.isfinite([x, y]).all(), key
-                assert trace["mode"].startswith("lines")
+def test_every_curve_is_a_line(data: st.DataObject) -> None:
+    for slot in content(VIEW.draw(**any_values(data.draw, VIEW))).values():
+        for trace in slot["figure"]["data"] if "figure" in slot else ():
+            assert trace["mode"].startswith("lines")
 
 
 def test_each_part_has_its_handles_and_they_are_all_declared() -> None:

@@ -7,7 +7,6 @@ import re
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,8 +15,7 @@ from posviz import distance, invariants, mla, params, qk_norm, rope
 from posviz.figures import rope as pictures
 from posviz.figures.style import number
 from posviz.ui import live
-from tests.ui.test_playground import any_values, content, numbers
-from tests.ui.views import view_of
+from tests.ui.views import any_values, content, numbers, view_of
 
 HANDLES = {
     "pair": "q_position k_position shift pair layout", "matrix": "q_position pair head_dim layout",
@@ -47,64 +45,18 @@ def told(number: float, digits: int = 3) -> str:
     return f"{number:.{digits}f}".replace("-", "−")
 
 
-def check(slots: dict[str, Any]) -> None:
-    for key, slot in slots.items():
-        assert not re.search(r"[ >]nan|[ >−]inf|None", slot.get("markup", slot.get("alt"))), key
+@given(data=st.data())
+def test_axes_hold_the_curves(page: live.View, data: st.DataObject) -> None:
+    for key, slot in content(page.draw(**any_values(data.draw, page))).items():
         if "figure" not in slot:
             continue
-        go.Figure({name: slot["figure"][name] for name in ("data", "layout")})  # validates
         axis = slot["figure"]["layout"]["yaxis"]
         low, high = ((10.0**end if axis.get("type") == "log" else end) for end in axis["range"])
         for trace in slot["figure"]["data"]:
-            x, y = numbers(trace["x"]), numbers(trace["y"])
-            assert len(x) == len(y) > 0
-            assert np.isfinite(y).all()
+            y = numbers(trace["y"])
             assert y.max() <= high, (key, trace["name"])
             # On the logarithmic axis, what passes through 0 leaves below.
             assert y.min() >= low or axis.get("type") == "log", (key, trace["name"])
-
-
-@given(data=st.data())
-def test_every_view_can_be_drawn_and_linked_and_its_axes_hold_the_curves(
-    page: live.View, data: st.DataObject
-) -> None:
-    values = any_values(data.draw, page)
-    assert page.read(page.query(values)) == (values, [])
-    check(content(page.draw(**values)))
-
-
-@pytest.mark.parametrize(("part", "handles"), HANDLES.items())
-def test_both_ends_of_every_handle_can_be_drawn(page: live.View, part: str, handles: str) -> None:
-    declared = page.declared(page.read({"part": part})[0])
-    for name in handles.split():
-        parameter = declared[name]
-        if isinstance(parameter, params.Number):
-            ends = [parameter.write(end) for end in (parameter.low, parameter.high)]
-        else:
-            assert isinstance(parameter, params.Choice)
-            ends = list(parameter.options)
-        for end in ends:
-            values, problems = page.read({"part": part, name: end})
-            assert not problems
-            check(content(page.draw(**values)))
-
-
-WRONG = {
-    "part": ["", "Pair"], "layout": ["neox"], "gain": ["2"], "q_position": ["64", "-1", "1.5"],
-    "k_position": ["x"], "shift": ["100001"], "head_dim": ["7", "0", "258"], "pair": ["8"],
-    "rope_theta": ["1", "nan"], "distance": ["257"], "peak": ["-1", "inf"], "spread": ["0.71"],
-    "num_heads": ["0"], "kv_lora_rank": ["63"], "qk_rope_head_dim": ["3"],
-    "partial_rotary_factor": ["1.01", "-0.1"], "cached": ["0", "17"], "seq_len": ["0"],
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("name", "text"), [(name, text) for name, texts in WRONG.items() for text in texts]
-)
-def test_a_wrong_value_is_told_and_the_default_shown(page: live.View, name: str, text: str) -> None:
-    values, problems = page.read({name: text})
-    assert [name in str(problem) for problem in problems] == [True]
-    assert values == page.read({})[0]
 
 
 @pytest.mark.parametrize(("part", "handles"), HANDLES.items())

@@ -10,7 +10,6 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 import numpy as np
-import plotly.graph_objects as go
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -33,7 +32,7 @@ from posviz.rope_scaling import (
 )  # fmt: skip
 from posviz.ui import live
 from tests.server import ROOT
-from tests.ui.test_playground import any_values, content, numbers
+from tests.ui.views import any_values, content, numbers
 
 PAGE = str(ROOT / "pages/long_context/scaling.py")
 CHARTS = {
@@ -79,23 +78,11 @@ def rows(markup: str) -> dict[str, list[str]]:
 
 
 @given(data=st.data())
-def test_every_view_can_be_drawn_and_linked(view: live.View, data: st.DataObject) -> None:
+def test_each_part_has_a_caption_and_its_charts(view: live.View, data: st.DataObject) -> None:
     values = any_values(data.draw, view)
-    assert view.read(view.query(values)) == (values, [])
     slots = content(view.draw(**values))
     assert slots["caption"]["markup"]
     assert {key for key, slot in slots.items() if "figure" in slot} <= CHARTS[values["part"]]
-    for key, slot in slots.items():
-        said = slot.get("markup", slot.get("alt"))
-        assert not re.search(r"\bnan\b|\binf\b|−0[ <]", said), key
-        if "figure" not in slot:
-            continue
-        go.Figure({name: slot["figure"][name] for name in ("data", "layout")})  # validates
-        for trace in slot["figure"]["data"]:
-            x, y = numbers(trace["x"]), numbers(trace["y"])
-            assert len(x) == len(y) > 0
-            assert np.isfinite(x).all()
-            assert np.isfinite(y).all()
 
 
 def test_both_ends_of_every_handle_draw_each_part(view: live.View) -> None:
@@ -109,24 +96,6 @@ def test_both_ends_of_every_handle_draw_each_part(view: live.View) -> None:
                 found = {key for key, slot in slots.items() if "figure" in slot}
                 small = one.name == "rotary_dim" and part == "cache"
                 assert found == charts or small, (part, one.name, end)
-
-
-WRONG = {
-    "part": ["", "Spectrum"], "model": ["", "llama"], "pinned": ["YARN", "proportional"],
-    "methods": ["yarn,yarn", "x"], "factor": ["0.5", "65", "nan"], "rotary_dim": ["7", "0", "258"],
-    "seq_len": ["1", "2.5", "1e12"], "beta_slow": ["33", "0"], "low_freq_factor": ["4.5", "0"],
-    "mscale": ["-1", "3"], "truncate": ["true"], "distance": ["0", "257"], "unit": ["alpah"],
-    "value": ["0.5", "65"], "engine": ["llama.cpp", "x"], "prompt": ["0", "16385"], "pair": ["64"],
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("name", "text"), [(name, text) for name, texts in WRONG.items() for text in texts]
-)
-def test_a_wrong_value_is_told_and_the_default_shown(view: live.View, name: str, text: str) -> None:
-    values, problems = view.read({name: text})
-    assert [name in str(problem) for problem in problems] == [True]
-    assert values == view.read({})[0]
 
 
 # ----------------------------------------------------------------------- released models, exactly

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 import numpy as np
-import plotly.graph_objects as go
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,8 +13,7 @@ from posviz import params
 from posviz.models import checkpoint
 from posviz.models.replay import replay
 from posviz.ui import live
-from tests.ui.test_playground import any_values, content, numbers
-from tests.ui.views import view_of
+from tests.ui.views import any_values, content, view_of
 
 
 @pytest.fixture(scope="module")
@@ -25,33 +23,10 @@ def training() -> live.View:
 
 
 @given(data=st.data())
-def test_every_view_can_be_drawn_and_linked(training: live.View, data: st.DataObject) -> None:
+def test_a_second_model_has_pictures_of_its_own(training: live.View, data: st.DataObject) -> None:
     values = any_values(data.draw, training)
-    assert training.read(training.query(values)) == (values, [])
-    slots = content(training.draw(**values))
+    slots = training.draw(**values)
     assert any(key.endswith(":beside") for key in slots) == (values["beside"] != "nothing")
-    for key, slot in slots.items():
-        for trace in slot["figure"]["data"] if "figure" in slot else ():
-            x, y = numbers(trace["x"]), numbers(trace["y"])
-            assert len(x) == len(y) > 0
-            assert np.isfinite(y).all()
-        if "figure" in slot:
-            go.Figure({name: slot["figure"][name] for name in ("data", "layout")})  # validates
-        assert not re.search(r"[ >]nan|inf ", slot.get("markup", slot.get("alt"))), key
-
-
-WRONG = {"model": ["", "names"], "beside": ["x"], "step": ["-25", "1e9", "12.5", "x"]}
-
-
-@pytest.mark.parametrize(
-    ("name", "text"), [(name, text) for name, texts in WRONG.items() for text in texts]
-)
-def test_a_wrong_value_is_told_and_the_default_shown(
-    training: live.View, name: str, text: str
-) -> None:
-    values, problems = training.read({name: text})
-    assert [name in str(problem) for problem in problems] == [True]
-    assert values == training.read({})[0]
 
 
 @pytest.mark.parametrize("name", checkpoint.names())

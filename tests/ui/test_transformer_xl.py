@@ -6,19 +6,17 @@ import math
 import re
 
 import numpy as np
-import plotly.graph_objects as go
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from posviz import params, transformer_xl
+from posviz import transformer_xl
 from posviz.attention import softmax
 from posviz.figures import transformer_xl as pictures
 from posviz.figures.style import number
 from posviz.ui import live
 from posviz.ui.text import section
-from tests.ui.test_playground import any_values, content, numbers
-from tests.ui.views import view_of
+from tests.ui.views import any_values, content, numbers, view_of
 
 HEAD = transformer_xl.random_head(64, 16, seed=4)
 MINUS = str.maketrans("−", "-")
@@ -36,53 +34,12 @@ def plain(markup: str) -> str:
 
 
 @given(data=st.data())
-def test_every_view_can_be_drawn_and_linked(view: live.View, data: st.DataObject) -> None:
-    values = any_values(data.draw, view)
-    assert view.read(view.query(values)) == (values, [])
-    slots = content(view.draw(**values))
-    for key, slot in slots.items():
+def test_curves_stay_within_their_axes(view: live.View, data: st.DataObject) -> None:
+    for slot in content(view.draw(**any_values(data.draw, view))).values():
         for trace in slot["figure"]["data"] if "figure" in slot else ():
-            x, y = numbers(trace["x"]), numbers(trace["y"])
-            assert len(x) == len(y) > 0
-            assert np.isfinite(y).all()
             low, high = slot["figure"]["layout"]["yaxis"]["range"]
-            assert low <= y.min()
-            assert y.max() <= high
-        if "figure" in slot:
-            go.Figure({name: slot["figure"][name] for name in ("data", "layout")})  # validates
-        assert not re.search(r"[ >]nan|inf ", slot.get("markup", slot.get("alt"))), key
-
-
-WRONG = {
-    "part": ["", "Terms"], "form": ["both"], "q_len": ["0", "257", "2.5"], "memory": ["-1", "245"],
-    "query": ["3", "16"], "key": ["-1", "16", "x"], "u": ["3.01", "nan"], "v": ["-4"],
-    "shift": ["-1", "1001"], "length": ["3", "17"], "asker": ["8"], "index": ["6"],
-    "table": ["wide"], "dropped": ["both"], "shift_q_len": ["1", "5"], "shift_memory": ["3"],
-    "step": ["4.5", "-1"], "token": ["32"], "clamp_len": ["0", "256"], "distance": ["256"],
-    "dimension": ["64"],
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("name", "text"), [(name, text) for name, texts in WRONG.items() for text in texts]
-)
-def test_a_wrong_value_is_told_and_the_default_shown(view: live.View, name: str, text: str) -> None:
-    values, problems = view.read({name: text})
-    assert [name in str(problem) for problem in problems] == [True]
-    assert values == view.read({})[0]
-
-
-def test_both_ends_of_every_parameter_draw(view: live.View) -> None:
-    assert set(WRONG) == set(view.declared(view.read({})[0]))
-    for name, parameter in view.declared(view.read({})[0]).items():
-        ends = (
-            (parameter.low, parameter.high) if isinstance(parameter, params.Number)
-            else parameter.options if isinstance(parameter, params.Choice) else ()
-        )  # fmt: skip
-        for end in ends:
-            for part in ("terms", "memory", "shift", "distance"):
-                link = {"part": part, "form": "absolute", name: parameter.write(end)}
-                assert view.draw(**view.follow(link)), (name, end, part)
+            y = numbers(trace["y"])
+            assert low <= y.min() <= y.max() <= high
 
 
 @given(data=st.data())
@@ -277,7 +234,7 @@ def test_distances_tell_b_d_and_an_entry_of_r(
     value = formula.value(distance=min(distance, clamp), n=dimension, d_model=64)
     assert value == pytest.approx(r[255 - distance, dimension], abs=1e-12)
     assert (
-        formula.markup(value, distance=min(distance, clamp), n=dimension, d_model=64)
+        formula.markup(str, value, distance=min(distance, clamp), n=dimension, d_model=64)
         in (slots["entry"]["markup"])
     )
     assert ("counts as" in slots["caption"]["markup"]) == (distance > clamp)

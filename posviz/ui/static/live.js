@@ -2,6 +2,7 @@
 
 export { ask } from "./ask.js";
 export { chart } from "./chart.js";
+export { draft } from "./draft.js";
 export { textField } from "./field.js";
 export { copyLink } from "./link.js";
 export { markup } from "./picture.js";

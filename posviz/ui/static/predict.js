@@ -100,11 +100,12 @@ export class Guess {
     return this.points.some((y) => y !== null);
   }
 
-  // How far the guess is from the chart's first curve: in the axis's own units, on a logarithmic
-  // axis as a factor. Null where they share no place.
+  // How far the guess is from the curve that lies on top, the chart's last: in the axis's own units, on
+  // a logarithmic axis as a factor. Null where they share no place.
   off() {
     const { layout } = this.host;
-    const curve = charts.get(this.host).newest.figure.data.find(({ x, y, fill }) => x?.bdata && y?.bdata && !fill);
+    const lines = charts.get(this.host).newest.figure.data.filter(({ x, y, fill }) => x?.bdata && y?.bdata && !fill);
+    const curve = lines.at(-1);
     if (!curve) return null;
     const { left, top, width, height } = this.plot;
     const isLog = layout.yaxis.type === "log";
@@ -123,7 +124,8 @@ export class Guess {
     if (!found.length) return null;
     const mean = found.reduce((sum, one) => sum + one, 0) / found.length;
     const said = (one) => (isLog ? `×${short(10 ** one)}` : short(one));
-    return this.words.off.replace("{mean}", () => said(mean)).replace("{most}", () => said(Math.max(...found)));
+    const told = this.words.off.replace("{mean}", () => said(mean)).replace("{most}", () => said(Math.max(...found)));
+    return lines.length > 1 && curve.name ? `${curve.name}: ${told}` : told;
   }
 
   reveal() {

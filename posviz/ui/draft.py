@@ -1,0 +1,93 @@
+"""The lesson that a visitor makes: kept in the session, and by the browser as long as its tab."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from urllib.parse import parse_qsl, urlencode
+
+import streamlit as st
+
+from posviz.params import InvalidParameterError
+from posviz.ui import live, text
+from posviz.ui.lesson import MOST_STEPS, Lesson, Step, read
+
+_KEPT = "posviz:lesson"
+_REFUSED = "posviz:lesson:refused"
+_PLACED = "posviz:placed"
+NOTHING = Lesson("", ())
+
+Names = tuple[str, ...]
+
+
+def lesson() -> Lesson:
+    """The lesson as it stands; without steps at the beginning."""
+    kept: Lesson = st.session_state.get(_KEPT, NOTHING)
+    return kept
+
+
+def keep(made: Lesson) -> None:
+    """Makes this the visitor's lesson."""
+    st.session_state[_KEPT] = made
+
+
+def take(given: str) -> None:
+    """Makes the lesson of a file, or of the tab's memory, the visitor's.
+
+    Raises:
+        InvalidParameterError: If it is none.
+    """
+    keep(read(given))
+
+
+def note_placed(page: str, part: str, handles: Names, figures: Names) -> None:
+    """Remembers what a part of a page has: more than its view can tell."""
+    st.session_state.setdefault(_PLACED, {})[page, part] = (handles, figures)
+
+
+def placed(page: str, part: str) -> tuple[Names, Names] | None:
+    """Handles and pictures of a part of a page, if this visitor has seen it."""
+    found: tuple[Names, Names] | None = st.session_state.get(_PLACED, {}).get((page, part))
+    return found
+
+
+def button(view: live.View) -> None:
+    """The button that adds the view as it stands."""
+    _memory(view)
+
+
+def memory() -> None:
+    """Takes up what the tab has kept, if the session knows of no lesson."""
+    _memory(None)
+
+
+def _memory(view: live.View | None) -> None:
+    made = lesson()
+    knows = _KEPT in st.session_state
+    live.draft(
+        made.written() if made.steps else "" if knows else None,
+        view=view,
+        count=len(made.steps),
+        refused=st.session_state.pop(_REFUSED, ""),
+        on_found=_found,
+        on_added=lambda told: _add(view, told) if view else None,
+    )
+
+
+def _found(kept: str) -> None:
+    try:
+        take(kept)
+    except InvalidParameterError:
+        keep(NOTHING)  # not what the app wrote there
+
+
+def _add(view: live.View, told: Mapping[str, str]) -> None:
+    if _KEPT not in st.session_state and told["kept"]:
+        _found(told["kept"])
+    made = lesson()
+    if len(made.steps) >= MOST_STEPS:
+        st.session_state[_REFUSED] = text.say("A lesson has at most {most} steps.", most=MOST_STEPS)
+        return
+    state = urlencode(view.query(view.follow(dict(parse_qsl(told["state"])))))
+    step = Step(f"{view.name}?{state}" if state else view.name)
+    keep(replace(made, steps=(*made.steps, step)))
