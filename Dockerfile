@@ -25,7 +25,7 @@ WORKDIR /app
 COPY . .
 # The user cannot write here, so the bytecode is written now: without it each start takes longer.
 RUN python -m compileall -q app.py pages posviz \
-    && STREAMLIT_LOGGER_LEVEL=error python -c "import app, torch; from streamlit.web import bootstrap"
+    && python -c "import torch; from posviz.ui import page; from streamlit.web import bootstrap"
 USER 1000
 EXPOSE 8501
 HEALTHCHECK --interval=30s --timeout=5s --start-period=60s CMD ["python", "-IS", "-c", \

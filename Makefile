@@ -3,11 +3,12 @@ PYTHON ?= python3
 PORT ?= 8501
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# Python compiles what it imports; compiling all of every package takes longer than installing it.
+PIP := $(BIN)/python -m pip install --no-compile --quiet --disable-pip-version-check
 # Playwright's own browser, where Debian's cannot be installed, stays in the project.
 export PLAYWRIGHT_BROWSERS_PATH ?= $(CURDIR)/.browsers
 
-.PHONY: help run test lint types fix messages oracle models measure bench bench-lab bench-heat load screenshots thorough clean
+.PHONY: help run test others lint types fix messages oracle models measure bench bench-lab bench-heat load hosting screenshots thorough clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /: /' | column -t -s:
@@ -15,11 +16,18 @@ help:  ## list the targets
 run: $(VENV)/app  ## serve the app at http://localhost:8501 (PORT=... for another)
 	$(BIN)/python -m streamlit run app.py --server.port $(PORT)
 
-test: $(VENV)/dev $(VENV)/chromium lint types  ## everything that guards a commit
-# The others run behind the browser tests, which wait most of the time and count updates a second.
-	@nice -n 10 $(BIN)/python -m pytest -m "not e2e and not committed" >$(VENV)/others.log 2>&1 & \
-	others=$$!; $(BIN)/python -m pytest -m e2e; browser=$$?; \
+# Tests of one file stay together: they share what it has drawn and measured.
+PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist loadfile
+
+test: $(VENV)/dev $(VENV)/chromium lint  ## everything that guards a commit
+# Types and the other tests run behind the browser tests, which wait and count updates a second.
+	@nice -n 10 $(MAKE) --no-print-directory --keep-going --jobs 2 types others \
+		>$(VENV)/others.log 2>&1 & \
+	others=$$!; $(PYTEST) -m e2e; browser=$$?; \
 	wait $$others; passed=$$?; cat $(VENV)/others.log; exit $$((browser + passed))
+
+others: $(VENV)/dev
+	$(PYTEST) -m "not e2e and not committed and not hosting"
 
 lint: $(VENV)/dev
 	$(BIN)/ruff check .
@@ -62,6 +70,9 @@ bench-heat: $(VENV)/dev $(VENV)/chromium  ## drag large heat maps beside the pla
 load: $(VENV)/load $(VENV)/chromium  ## a lecture full of visitors: what they feel, memory, the limit (20 min; LOAD="--minutes 0.5")
 	$(BIN)/python -m tests.load.load $(LOAD)
 
+hosting: $(VENV)/dev $(VENV)/chromium $(VENV)/nginx  ## two processes behind nginx, as compose.yaml has them; one is killed
+	$(BIN)/python -m pytest -m hosting tests/hosting
+
 screenshots: $(VENV)/dev $(VENV)/chromium  ## pictures of the app for the README, in docs/screenshots
 	$(BIN)/python -m tests.screenshots
 
@@ -83,6 +94,14 @@ $(VENV)/dev: $(VENV)/app requirements-dev.txt
 
 $(VENV)/load: $(VENV)/dev tests/load/requirements.txt
 	$(PIP) -r tests/load/requirements.txt
+	@touch $@
+
+# nginx: the system's, or Debian's package when root; without its service.
+$(VENV)/nginx: $(VENV)/dev
+	@if PATH="$$PATH:/usr/sbin" command -v nginx >/dev/null; then true; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		apt-get update -qq && RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive apt-get install -y -qq nginx >/dev/null; \
+	else echo "make hosting needs nginx" >&2; exit 1; fi
 	@touch $@
 
 # A Chromium: the system's, or Debian's package when root, or the one that Playwright brings.

@@ -6,6 +6,9 @@ from posviz.ui import live, page, site
 from posviz.ui.text import say
 from posviz.views.search import VIEW as SEARCH
 
+if __name__ == "__main__":  # Streamlit runs this file for each visitor
+    page.begin()
+
 # Called by the server's import too: before its first call Streamlit takes the folder pages/ for
 # its old page discovery and answers the first deep link to a cold server with "Page not found".
 # The landing page is the playground's script at another address, so that both links work.
@@ -22,8 +25,7 @@ groups = {
 }
 navigation = st.navigation({"": [home, *groups.pop("")], **groups}, position="top")
 
-if __name__ == "__main__":  # Streamlit runs this file for each visitor
-    page.begin()
+if __name__ == "__main__":
     page.search(SEARCH)
     navigation.run()
 else:

@@ -19,6 +19,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from difflib import SequenceMatcher
 from pathlib import Path
 
 from babel.messages.catalog import Catalog
@@ -667,6 +668,7 @@ def compiled(catalog: Catalog) -> bytes:
     return made.getvalue()
 
 
+_ALIKE = 0.9  # of two messages that differ by a correction
 _UNWANTED = tuple(
     f'"{name}'.encode()
     for name in ("POT-Creation-Date", "PO-Revision-Date", "Generated-By", "Last-Translator",
@@ -681,6 +683,16 @@ def _plain(catalog: Catalog) -> None:
         message.flags.discard("python-format")
 
 
+def _unguessed(told: Catalog) -> None:
+    """Takes away translations that Babel took over from a message that only looks like it."""
+    for message in told:
+        if message.fuzzy and message.id:
+            before = " ".join(message.previous_id)
+            if SequenceMatcher(None, before, message.id).ratio() < _ALIKE:
+                message.string, message.previous_id = "", []
+                message.flags.discard("fuzzy")
+
+
 def main() -> int:
     """Writes the template and brings every language's files up to it."""
     read = sources()
@@ -693,6 +705,7 @@ def main() -> int:
         place(code).parent.mkdir(parents=True, exist_ok=True)
         told = catalogue(code) if place(code).exists() else Catalog(code, project="posviz")
         told.update(wanted)
+        _unguessed(told)
         place(code).write_bytes(written(told))
         told = catalogue(code)
         place(code).with_suffix(".mo").write_bytes(compiled(told))

@@ -50,11 +50,6 @@ _BASES = ((-14.0, 12.0), (-30.0, 12.0))  # of scores by distance
 ROW_WEIGHT, BASE_WEIGHT = 1e-4, 1e-8  # at the lower ends of the axes of weights
 _SHARE = (1e-10, 300.0)  # axis of operations: the smallest and the largest of all sizes are within
 _BYTES = (10**2.5, 1e17)  # axis of memory, likewise
-_DASHES = {
-    "none": "2px,2px", "sinusoidal": "7px,3px", "learned": "2px,3px", "shaw": "9px,3px,2px,3px",
-    "t5": "5px,2px", "transformer_xl": "12px,3px", "rope": "", "alibi": "4px,4px",
-    "xpos": "10px,2px,2px,2px,2px,2px",
-}  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,17 +88,17 @@ _TWINS = ("learned", "xpos")  # whose work is another one's, drawn over it
 
 def dash(name: str) -> str:
     """How lines of an encoding are broken, so that print tells them apart."""
-    return _DASHES[name]
+    return style.DASHES[style.dash_of(name)]
 
 
 def twin_dash(name: str) -> str:
     """How lines of work are broken, so that two which lie on each other both show."""
-    return "5px,5px" if name in _TWINS else "" if name == "sinusoidal" else _DASHES[name]
+    return "5px,5px" if name in _TWINS else "" if name == "sinusoidal" else dash(name)
 
 
 def legend_dash(name: str) -> str:
     """The same for a legend."""
-    return "solid" if not _DASHES[name] else "dot" if name in ("none", "learned") else "dash"
+    return style.dash_of(name)
 
 
 # ------------------------------------------------------------------------------------ side by side

@@ -20,7 +20,7 @@ Words = Callable[..., str]
 CHANCE = math.log(20)
 """Nats of a letter of a name that is guessed: there are 20."""
 
-_DASHES = {"solid": "solid", "dash": "6px,3px", "dot": "2px,2px"}
+_DASHES = style.DASHES | {"solid": "solid", "dot": "2px,2px"}
 _THEIRS = ("6px,3px", "2px,2px", "9px,3px,2px,3px", "4px,6px", "1px,4px", "12px,4px")
 _WIDEST = 64.0
 
@@ -36,7 +36,7 @@ class Line:
         nats: Its values; NaN where there is none.
         lowest: Lower edge of its band, if it has one.
         highest: Upper edge.
-        dash: ``solid``, ``dash`` or ``dot``.
+        dash: A key of ``style.DASHES``.
         width: In pixels.
     """
 

@@ -48,12 +48,6 @@ GAIN = Formula("gain", "m ** 2", words={"gain": "scores ×"})
 
 KINDS = tuple(style.KINDS)
 
-# Of the lines that do not stand out, so that print can tell them apart.
-_DASHES = {
-    "default": "2px,3px", "linear": "8px,3px", "ntk": "4px,3px", "dynamic": "8px,3px,2px,3px",
-    "yarn": "6px,2px", "llama3": "3px,2px", "longrope": "10px,3px", "paper": "1px,2px",
-    "quiet": "2px,2px",
-}  # fmt: skip
 _LEFT, _RIGHT = 62, 12  # px beside the plot; the strip of pairs has the same
 FARTHEST = 20_000
 """Tokens back up to which a learned peak is followed."""
@@ -77,19 +71,14 @@ class Series:
 def legend(series: Sequence[Series]) -> list[tuple[str, str, str]]:
     """Entries for a heading, the one that stands out solid."""
     return [
-        (one.label, one.shade, "solid" if one.strong else "dot" if _dotted(one) else "dash")
-        for one in series
+        (one.label, one.shade, "solid" if one.strong else style.dash_of(one.name)) for one in series
     ]
-
-
-def _dotted(one: Series) -> bool:
-    return one.name in ("default", "paper")
 
 
 def _line(one: Series, x: Floats, said: str) -> dict[str, Any]:
     look = {"color": style.colour(one.shade), "width": 3.2 if one.strong else 1.7}
     if not one.strong:
-        look["dash"] = _DASHES[one.name]
+        look["dash"] = style.DASHES[style.dash_of(one.name)]
     return {
         "type": "scatter", "mode": "lines" if len(x) > 1 else "lines+markers", "name": one.label,
         "x": x, "y": one.values, "line": look, "hovertemplate": said,

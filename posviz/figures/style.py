@@ -1,15 +1,16 @@
 """The look of every picture: colours by meaning, one Plotly layout, numbers as text.
 
 Figures name colours as CSS variables; the browser fills in the theme's. The set is Okabe and Ito's
-for colour-blind readers, darkened on white and lightened on black to keep a contrast of 3:1 or
-more. One colour per encoding, per scaling method, per thing that a scaling does to a pair and per
-number format, everywhere.
+for colour-blind readers, darkened on white and lightened on black to keep a contrast of 4.5:1 where
+words may have the colour, of 3:1 elsewhere. One colour per encoding, per scaling method, per thing
+that a scaling does to a pair and per number format, everywhere. So many colours cannot all differ
+for a colour-blind reader: lines that are alike to one differ by their dash.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from posviz.params import Message
@@ -23,7 +24,7 @@ COLOURS = {
     "accent": ("#0072b2", "#56b4e9"),
     # encodings
     "rope": ("#0072b2", "#56b4e9"),
-    "random": ("#7a8088", "#959da6"),
+    "random": ("#6f757d", "#959da6"),
     "alibi": ("#a8447f", "#e59fc8"),
     "sinusoidal": ("#008060", "#2fc79a"),
     "t5": ("#c14f00", "#f0803c"),
@@ -45,7 +46,7 @@ COLOURS = {
     "dynamic": ("#8c4a2f", "#d99a7c"),
     "yarn": ("#6a4fb3", "#b49cf0"),
     "llama3": ("#0f7c94", "#4fc3dd"),
-    "longrope": ("#b0417a", "#f29ac4"),
+    "longrope": ("#6b1548", "#ffd3ea"),
     "proportional": ("#4d6b2a", "#a9cf7c"),
     # what a scaling does to a pair
     "kept": ("#0a5560", "#2f8c8c"),
@@ -65,6 +66,22 @@ COLOURS = {
     "alarm": ("#b3261e", "#ff8a80"),
 }  # fmt: skip
 
+GRAPHICAL = ("blended", "turns1", "turns2", "rounded_inv_freq", "rounded_positions")
+"""Colours of strokes only, never of words."""
+
+DASHES = {
+    "solid": "", "dot": "2px,3px", "dash": "6px,3px", "long": "13px,4px",
+    "mixed": "9px,3px,2px,3px",
+}  # fmt: skip
+"""The ways to break a line that a reader tells apart, in pixels drawn and left out."""
+_DASH_OF = {
+    "rope": "solid", "none": "dot", "learned": "dot", "alibi": "dash", "transformer_xl": "dash",
+    "sinusoidal": "long", "t5": "long", "rope_alibi": "long", "shaw": "mixed", "xpos": "mixed",
+    "rope_10000": "mixed",
+    "default": "dot", "paper": "dot", "quiet": "dot", "ntk": "dash", "yarn": "dash",
+    "linear": "long", "longrope": "long", "dynamic": "mixed", "llama3": "mixed",
+}  # fmt: skip
+
 KINDS = {"kept": "kept", "blended": "blended", "stretched": "stretched"}
 """What a reader calls what a scaling does to a pair, by ``rope_scaling.Effect.kind``."""
 
@@ -79,17 +96,79 @@ def faded(name: str) -> str:
     return f"var(--pv-{name}-faded)"
 
 
-def css() -> str:
-    """The colours as CSS variables of both themes."""
+def dash_of(name: str) -> str:
+    """Key of :data:`DASHES` for the lines of an encoding or a scaling method, by its colour."""
+    return _DASH_OF[name]
 
-    def block(selector: str, index: int) -> str:
+
+def css() -> str:
+    """The colours as CSS variables: both themes, and both again for an audience."""
+
+    def block(selector: str, colours: Mapping[str, str], faded: str) -> str:
         lines = [
-            f"--pv-{name}:{pair[index]};--pv-{name}-faded:{pair[index]}38;"
-            for name, pair in COLOURS.items()
+            f"--pv-{name}:{shade};--pv-{name}-faded:{shade}{faded};"
+            for name, shade in colours.items()
         ]
         return f"{selector}{{{''.join(lines)}}}"
 
-    return block(":root", 0) + block(':root[data-pv-theme="dark"]', 1)
+    present, dark = "[data-pv-present]", '[data-pv-theme="dark"]'
+    return (
+        block(":root", {name: pair[0] for name, pair in COLOURS.items()}, "38")
+        + block(f":root{dark}", {name: pair[1] for name, pair in COLOURS.items()}, "38")
+        + block(f":root{present}", strong(0), "59")
+        + block(f":root{present}{dark}", strong(1), "59")
+    )
+
+
+def strong(theme: int) -> dict[str, str]:
+    """The colours for an audience, on a projector in a lit room: the same hues, more contrast.
+
+    A contrast below 7:1 is 1.3 times its own, but 4.5:1 at least, so that an order from faint to
+    strong stays one; ``ink`` is black or white, ``quiet`` has 7:1 and the grid 2:1.
+    """
+    ground = COLOURS["ground"][theme]
+    found = {}
+    for name, pair in COLOURS.items():
+        own = contrast(pair[theme], ground)
+        wanted = {"ground": 1.0, "grid": 2.0, "quiet": max(7.0, own)}.get(
+            name, max(4.5, own, min(1.3 * own, 7.0))
+        )
+        found[name] = _with_contrast(pair[theme], ground, wanted)
+    return found | {"ink": ("#000000", "#ffffff")[theme]}
+
+
+def contrast(one: str, other: str) -> float:
+    """Contrast of two colours ``#rrggbb``, from 1 to 21 (WCAG 2.2)."""
+    low, high = sorted(_luminance(shade) for shade in (one, other))
+    return (high + 0.05) / (low + 0.05)
+
+
+def _luminance(shade: str) -> float:
+    red, green, blue = linear(shade)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def linear(shade: str) -> list[float]:
+    """Red, green and blue of ``#rrggbb`` as light, each from 0 to 1 (sRGB)."""
+    parts = [int(shade[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    return [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+
+
+def _with_contrast(shade: str, ground: str, wanted: float) -> str:
+    """The colour with black or white in it, as little as gives it that contrast."""
+    end = 0.0 if _luminance(ground) > 0.5 else 1.0
+    parts = linear(shade)
+    for step in range(201):
+        mixed = [part + (end - part) * step / 200 for part in parts]
+        found = "#" + "".join(f"{_byte(part):02x}" for part in mixed)
+        if contrast(found, ground) >= wanted:
+            break
+    return found
+
+
+def _byte(light: float) -> int:
+    part = 12.92 * light if light <= 0.0031308 else 1.055 * light ** (1 / 2.4) - 0.055
+    return round(255 * part)
 
 
 def tokens(count: float) -> str:
@@ -200,7 +279,7 @@ def notice(sentence: str) -> str:
 def heading(title: str, note: str, entries: Sequence[tuple[str, str, str]] = ()) -> str:
     """Title of a picture with a live note and its legend, HTML.
 
-    A legend entry is ``(label, name of a colour, solid | dash | dot | band)``.
+    A legend entry is ``(label, name of a colour, key of DASHES | band)``.
     """
     return (
         f'<p class="pv-title"><b>{title}</b><span>{note}</span></p><p class="pv-legend">'

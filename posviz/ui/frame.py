@@ -58,13 +58,13 @@ class Frame:
         return self.step.figures if self.figures is None and self.step else self.figures
 
     def without(self, names: Collection[str]) -> Frame:
-        """The frame without what is named of it: ``handles``, ``figures``, ``ask.figure``."""
+        """The frame without what is named of it: ``handles``, ``figures``, a question."""
         if not names:
             return self
         own = {name: None for name in ("handles", "figures") if name in names}
         lesson = self.lesson
         if lesson and self.step:
-            asks = {"ask": None} if "ask.figure" in names else {}
+            asks = {"ask": None} if any(name.startswith("ask.") for name in names) else {}
             step = replace(self.step, **own, **asks)
             steps = (*lesson.steps[: self.at - 1], step, *lesson.steps[self.at :])
             lesson = replace(lesson, steps=steps)
@@ -138,6 +138,7 @@ def unknown(
         "handles": (handles or (), list(view.declared(values))),
         "figures": (figures or (), places),
         "ask.figure": ((ask.figure,) if ask else (), asked),
+        "ask.covers": (ask.covers if ask else (), places),
     }
     return {
         name: InvalidParameterError(

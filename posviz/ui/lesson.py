@@ -40,6 +40,7 @@ class Ask:
         options: What can be chosen.
         right: Which of the options is right, from 0.
         then: What is said when the answer is there.
+        covers: Names of other pictures that would tell, and are covered as well.
     """
 
     question: str
@@ -47,6 +48,7 @@ class Ask:
     options: tuple[str, ...] = ()
     right: int = 0
     then: str = ""
+    covers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -178,6 +180,7 @@ def _ask(place: str, given: object) -> Ask:
         tuple(_text(f"{place}.options", one, LONGEST_TITLE) for one in options),
         right,
         _text(f"{place}.then", made.get("then", ""), LONGEST_TEXT),
+        _names(f"{place}.covers", made.get("covers")) or (),
     )
 
 

@@ -123,7 +123,9 @@ def _disregarded(view: live.View) -> str:
 def complaints(view: live.View) -> None:
     """What the link said and could not mean, until something is moved."""
     problems = st.session_state.get(_problems(view), [])
-    sentences = [f"{text.complaint(problem)}." for problem in problems[:3]]
+    sentences = [
+        text.say("{sentence}.", sentence=text.complaint(problem)) for problem in problems[:3]
+    ]
     if len(problems) > 3:
         sentences.append(text.say("And {count} more.", count=len(problems) - 3))
     if sentences:
@@ -434,7 +436,7 @@ def _lesson(view: live.View, around: frame.Frame, words: Sequence[str]) -> None:
         if step.says:
             st.markdown(lesson.unlinked(step.says))
         if step.ask:
-            asked = asdict(step.ask) | {"covers": words}
+            asked = asdict(step.ask) | {"covers": [*words, *step.ask.covers]}
             name = zlib.crc32(around.name.encode())  # that of one's own is long
             live.ask(view, f"{name}:{around.at}", asked)
 

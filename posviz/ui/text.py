@@ -18,7 +18,7 @@ from typing import TypeVar
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from posviz.params import InvalidParameterError, one_of
+from posviz.params import InvalidParameterError, Message, Said, one_of, said
 
 LANGUAGES = {"en": "English", "zh": "中文"}
 """The name of each language in itself, by the code that a link says."""
@@ -80,15 +80,17 @@ def by_language(function: Callable[..., R]) -> Callable[..., R]:
     return asked
 
 
-def say(template: str, **values: object) -> str:
+def say(template: Message | Said, **values: object) -> str:
     """A label or sentence in the visitor's language, its ``{placeholders}`` filled in."""
+    if isinstance(template, Said):
+        return template
     told = _CATALOGUES[language()].gettext(template) if template else ""
     return told.format(**values) if values else told
 
 
 def complaint(problem: InvalidParameterError) -> str:
     """What a bad value is told, in the visitor's language."""
-    return say(problem.template, **problem.values)
+    return say(problem.template, **said(problem.values, say))
 
 
 def sections(page: str) -> list[tuple[str, str]]:

@@ -1,16 +1,31 @@
 from __future__ import annotations
 
+import fcntl
+import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, Literal
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
 from tests.browser import launch
 from tests.server import posviz
 
 WIDE = {"width": 1440, "height": 900}
 NARROW = {"width": 400, "height": 860}
+KEPT = "cookies,indexeddb,local_storage,websql,service_workers,cache_storage"
+# The view is asked, because the page shows only what has been told and answered, not what has not.
+STILL = """async () => {
+  const scripts = performance.getEntriesByType("resource").map(({ name }) => name);
+  const { viewOf } = await import(scripts.find((name) => name.endsWith("/view.js")));
+  const view = viewOf(location.pathname.split("/").pop());
+  const runs = () => document.querySelector('[data-test-script-state="running"]');
+  while (runs() || !view.still) await new Promise(requestAnimationFrame);
+}"""
+Scheme = Literal["light", "dark"]
+# How long an answer may take is counted by the paced tests; the others may meet a busy computer.
+expect.set_options(timeout=15_000)
 
 
 @pytest.fixture(scope="session")
@@ -22,11 +37,25 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     with sync_playwright() as playwright:
-        started = launch(playwright)
+        started = launch(playwright, tmp_path_factory.mktemp("profile"))
         yield started
         started.close()
+
+
+@pytest.fixture(autouse=True)
+def turn(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[None]:
+    """Browser tests run beside each other, but for one that counts updates a second."""
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent  # of all workers
+    with (folder / "turn").open("w") as lock:
+        paced = request.node.get_closest_marker("paced")
+        fcntl.flock(lock, fcntl.LOCK_EX if paced else fcntl.LOCK_SH)
+        yield
 
 
 class Visit:
@@ -66,10 +95,14 @@ class Visit:
     def handle(self, name: str) -> Locator:
         return self.page.locator(f'.pv-slider[data-name="{name}"] input[type=range]')
 
+    def still(self) -> None:
+        """Waits until Streamlit has run, and has taken up what the handles said."""
+        self.page.evaluate(STILL)
+
     def press(self, name: str, key: str) -> None:
         """A key on a handle, until the address says so or is what it was."""
         self.handle(name).press(key)
-        self.page.wait_for_timeout(450)
+        self.still()
 
     def drag(self, name: str, start: float, end: float, steps: int = 12) -> None:
         """Drags a handle from one share of its track to another, a step each 30 ms."""
@@ -96,13 +129,34 @@ class Visit:
         assert self.page.evaluate("document.documentElement.scrollWidth") <= width["width"]
 
 
-def visit(browser: Browser, address: str, **context: object) -> Iterator[Visit]:
-    opened = browser.new_context(viewport=WIDE, **context)  # type: ignore[arg-type]
-    tab = Visit(opened.new_page(), address)
+def visit(
+    browser: Browser, address: str, color_scheme: Scheme = "light", **context: Any
+) -> Iterator[Visit]:
+    """A new tab of the browser's profile, or with further options of a context of its own.
+
+    Half of what opening a page costs is compiling scripts, which the profile remembers. A tab has
+    its own sessionStorage; what else a page has stored is gone when it closes.
+    """
+    own = browser.new_context(**context) if context else None
+    page = (own or browser.contexts[0]).new_page()
+    page.set_viewport_size(WIDE)
+    page.emulate_media(color_scheme=color_scheme)
+    tab = Visit(page, address)
     yield tab
-    opened.close()
+    if own:
+        own.close()
+    else:
+        forget(page, address)
+        page.close()
     assert not tab.outside, "a visit leaves the machine"
     assert not tab.complaints
+
+
+def forget(page: Page, address: str) -> None:
+    """Clears what pages of the address have stored, but for the files."""
+    page.context.clear_cookies()
+    storage = page.context.new_cdp_session(page)
+    storage.send("Storage.clearDataForOrigin", {"origin": address, "storageTypes": KEPT})
 
 
 @pytest.fixture

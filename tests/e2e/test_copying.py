@@ -35,6 +35,7 @@ def test_a_head_can_be_clicked(tab: Visit) -> None:
     expect(page.locator('[data-key="map"] .pv-cells')).to_be_attached(timeout=60000)
 
 
+@pytest.mark.paced
 def test_the_pictures_follow_a_drag_and_fit_the_screen(tab: Visit) -> None:
     page = opened(tab, "/copying")
     for key in ("curves", "caption", "story", "heads", "map"):

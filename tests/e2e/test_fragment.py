@@ -25,6 +25,7 @@ def page(browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> I
             yield tab.page
 
 
+@pytest.mark.paced
 def test_pictures_and_text_follow_a_handle_through_streamlit_alone(page: Page) -> None:
     handle = page.locator('[data-name="speed"] input[type=range]')
     box = handle.bounding_box()

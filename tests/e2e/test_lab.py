@@ -42,6 +42,7 @@ def test_a_deep_link_is_the_very_first_request_to_a_server(
             assert box["y"] + box["height"] <= 900, selector
 
 
+@pytest.mark.paced
 def test_the_last_setting_is_measured_and_a_drag_goes_on_while_a_model_reads(tab: Visit) -> None:
     page = open_lab(tab, "?factor=5.3")
     head = page.locator('[data-key="perplexity:head"]')

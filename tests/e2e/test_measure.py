@@ -59,6 +59,7 @@ def test_a_measurement_arrives_gets_better_and_outlasts_streamlit_s_run(page: Pa
     assert seen[-4:] == [f"measured 11, {step} of 4" for step in range(1, 5)]
 
 
+@pytest.mark.paced
 def test_what_is_outdated_is_dropped_and_a_drag_is_not_held_up(page: Page, log: Path) -> None:
     expect(page.locator('[data-key="slow"]')).to_have_text("measured 10, 4 of 4")
     page.evaluate(

@@ -38,6 +38,7 @@ def test_a_cold_link_opens_its_cell_and_measures_it(browser: Browser, cold_addre
         expect(page.locator(".pv-haystack mark")).to_have_count(2)
 
 
+@pytest.mark.paced
 def test_a_drag_keeps_the_pictures_moving_and_its_end_is_measured(tab: Visit) -> None:
     page = opened(tab, "?rope_type=ntk")
     page.evaluate(

@@ -25,14 +25,14 @@ def test_keys_reach_both_ends_on_a_dark_phone(browser: Browser, address: str, pa
         for n, part in enumerate(parts_of(view)):
             if n:
                 choose(tab, view, part)
-            tab.page.wait_for_timeout(200)  # the last handles
+            tab.still()  # with all handles
             if n == 0:  # the ends of all parts are drawn without a browser, in tests/ui
                 handles = tab.page.locator(".pv-slider input[type=range]:enabled")
                 for handle in range(handles.count()):
                     for key, share in (("Home", "0"), ("End", "1")):
                         handles.nth(handle).press(key)
                         expect(handles.nth(handle)).to_have_value(share)
-                tab.page.wait_for_timeout(400)  # Streamlit has been told
+                tab.still()
             expect(tab.page.locator(".stException")).to_have_count(0)
             tab.fits()
             wide = tab.page.evaluate(OVER)

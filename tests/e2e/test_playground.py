@@ -107,6 +107,7 @@ FOLLOW = {name: PICTURES for name in HANDLES[:4]} | {
 }  # fmt: skip
 
 
+@pytest.mark.paced
 def test_all_pictures_follow_while_a_handle_is_dragged(tab: Visit) -> None:
     page = tab.open("/playground?position=12000&head=28")
     for handle, pictures in FOLLOW.items():

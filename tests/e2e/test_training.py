@@ -28,6 +28,7 @@ def test_a_cold_deep_link_shows_two_models_at_a_step(browser: Browser, cold_addr
         expect(page.locator('[data-name="step"] .pv-value input')).to_have_value("100")
 
 
+@pytest.mark.paced
 def test_the_pictures_follow_a_drag_and_play_runs(tab: Visit) -> None:
     page = opened(tab, "/training?step=0")
     for key in ("losses", "caption", "strips", "shares"):

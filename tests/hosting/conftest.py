@@ -108,8 +108,9 @@ def nginx(folder: Path, replicas: list[Replica], path: str = "/") -> Iterator[Fr
     filled = string.Template(TEMPLATE.read_text(encoding="utf-8")).safe_substitute(words)
     folder.mkdir()
     (folder / "nginx.conf").write_text(filled, encoding="utf-8")
-    # The folder of a test is its user's own, root's as well.
-    more = "daemon off; user root;" if os.geteuid() == 0 else "daemon off;"
+    more = f"daemon off; pid {folder}/pid;"
+    if os.geteuid() == 0:  # the folder of a test is its user's own
+        more += " user root;"
     command = (
         f'exec "{NGINX}" -p "{folder}/" -c nginx.conf -e stderr -g "{more}" >>"{folder}/access.log"'
     )

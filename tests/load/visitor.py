@@ -158,8 +158,8 @@ class Visitor:
             kind = message.WhichOneof("type")
         elif message.metadata.cacheable:
             self._cached[message.hash] = message
-        if kind == "new_session":
-            self._script = message.new_session.page_script_hash
+        if kind == "navigation":  # a run before it does not know yet which page it is
+            self._script = message.navigation.page_script_hash
         elif kind == "delta":
             self._fragment = message.delta.fragment_id or self._fragment
             element = message.delta.new_element

@@ -35,13 +35,27 @@ class Bracketed:
 
 
 def bracketed_prose(english: Path, folder: Path) -> None:
-    """Writes every page's prose in that language, each word for itself."""
+    """Writes every page's prose and every lesson in that language, each word for itself."""
     for page in english.glob("*.md"):
-        told = _PROSE.sub(
-            lambda found: found[1] or f"⟦{found[2]}⟧", page.read_text(encoding="utf-8")
+        (folder / page.name).write_text(_bracketed(page.read_text("utf-8")), "utf-8")
+    (folder / "lessons").mkdir()
+    for lesson in (english / "lessons").glob("*.json"):
+        told = re.sub(
+            r'"(title|about|says|question|then)": ("(?:[^"\\]|\\.)*")|"options": (\[[^]]*\])',
+            lambda found: found[0].replace(
+                found[2] or found[3], json.dumps(_each(json.loads(found[2] or found[3])))
+            ),
+            lesson.read_text("utf-8"),
         )
-        (folder / page.name).write_text(told, encoding="utf-8")
-    (folder / "lessons").symlink_to(english / "lessons")
+        (folder / "lessons" / lesson.name).write_text(told, "utf-8")
+
+
+def _each(told: Any) -> Any:
+    return _bracketed(told) if isinstance(told, str) else [_bracketed(one) for one in told]
+
+
+def _bracketed(prose: str) -> str:
+    return _PROSE.sub(lambda found: found[1] or f"⟦{found[2]}⟧", prose)
 
 
 class _Reader(HTMLParser):

@@ -26,9 +26,16 @@ loadPlotly().catch(() => {});
 // so that hover, zoom and export are always its own.
 export const charts = new WeakMap(); // host -> what is known of its chart
 
+// A column that goes leaves its width to the others; Plotly itself follows the window alone.
+const widths = new ResizeObserver((entries) => {
+  for (const { target } of entries)
+    if (target._fullLayout && Math.abs(target._fullLayout.width - target.clientWidth) > 1) window.Plotly.Plots.resize(target);
+});
+
 export function chart(component) {
   picture(component, "pv-chart", (one, payload) => {
     one.newest = payload;
+    if (!charts.has(one.host)) widths.observe(one.host);
     charts.set(one.host, one);
     one.saving ??= offerFiles(one);
     if (figured(payload)) offerGuess(one);

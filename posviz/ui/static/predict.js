@@ -17,7 +17,9 @@ export function cover(figure, others = []) {
     `.pv-markup${place(figure)} > *`,
     ...others.map((name) => `${place(name)} ${name.endsWith(":head") ? ".pv-title span" : "> *"}`),
   ];
-  sheet.textContent = `${hidden.join(",")} { visibility: hidden !important; }`;
+  const empty = "repeating-linear-gradient(135deg, var(--pv-grid) 0 1px, transparent 1px 12px)";
+  sheet.textContent =
+    `${hidden.join(",")} { visibility: hidden !important; }` + `.pv-markup${place(figure)} { background: ${empty}; }`;
   document.head.append(sheet);
   return sheet;
 }
