@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -255,8 +256,12 @@ def _frequencies(flags: Config, file: ModelFile) -> Frequencies | None:
 def written(parsed: Parsed) -> str:
     """What :func:`posviz.config_text.parse` reads as the same config: JSON, or a command line."""
     if parsed.form == "llama.cpp":
-        words = (f"{name} {_flag(value)}" for name, value in parsed.config.items())
-        return " ".join(word.rstrip() for word in words)
+        words = (
+            word
+            for name, value in parsed.config.items()
+            for word in (name, *([] if value is None else [_flag(value)]))
+        )
+        return shlex.join(words)  # it is copied into a shell, and may be of somebody's link
     if parsed.form == "vllm":
         quoted = _compact(parsed.config).replace("'", "\\u0027")
         return f"--hf-overrides '{quoted}'"
@@ -272,7 +277,7 @@ def shown(value: object, longest: int = 64) -> str:
 def _flag(value: object) -> str:
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         return str(int(value))
-    return "" if value is None else str(value)
+    return str(value)
 
 
 def _indented(value: Any, margin: str) -> str:

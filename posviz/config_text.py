@@ -385,6 +385,11 @@ def _cut(key: object) -> str:
     return name if len(name) <= 60 else name[:59] + "…"
 
 
+def _line(word: str) -> str:
+    """A word of a command line, without what a terminal would take for a key."""
+    return "".join(one if one.isprintable() else "·" for one in _cut(word))
+
+
 def _told(value: Any) -> str:
     """A value in a sentence; what holds other values is named by its type."""
     if isinstance(value, dict):
@@ -708,7 +713,7 @@ def _llama_cpp(given: list[tuple[str, str | None]]) -> Parsed:
     for name, value in given:
         if name not in _OF_LLAMA_CPP:
             if name.startswith(("--rope", "--yarn", "--ctx")):
-                config[_cut(name)] = value if value is None else _cut(value)
+                config[_line(name)] = value if value is None else _line(value)
             continue
         if value is None or (value.startswith("-") and not re.match(r"-[\d.]", value)):
             raise InvalidParameterError(NO_VALUE, name=name)

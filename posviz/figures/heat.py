@@ -151,7 +151,7 @@ def heat_map(
         f'<div class="pv-heat-plot{fine}" role="img" aria-label="{escape(alt)}" '
         f'style="{size}">{canvas}{over}</div>'
         f'<div class="pv-heat-columns">{_ticks(columns, across, "left")}</div>{under}'
-        f'<output class="pv-heat-said" hidden></output></figure>',
+        f'<output class="pv-heat-said" aria-live="off" hidden></output></figure>',
         {name: raster(values, low, high, visible)},
     )
 

@@ -254,7 +254,7 @@ def sizes(
            if source else "<td></td>") + "</tr>"
         for option, label, rows, offset, source in tables
     )  # fmt: skip
-    return f'<table class="pv-learned-sizes"><tr>{head}<th></th></tr>{body}</table>'
+    return f'<table class="pv-learned-sizes"><tr>{head}<td></td></tr>{body}</table>'
 
 
 # --------------------------------------------------------------------------------- drawn out

@@ -362,7 +362,7 @@ def facts(
         differs = len(set(cells)) > 1
         told = "".join(f"<td>{cell or '–'}</td>" for cell in cells)
         rows.append(f'<tr class="{"is-different" if differs else ""}"><th>{label}</th>{told}</tr>')
-    top = f"<thead><tr><th></th>{head}</tr></thead>"
+    top = f"<thead><tr><td></td>{head}</tr></thead>"
     return f'<table class="pv-models-facts">{top}<tbody>{"".join(rows)}</tbody></table>'
 
 

@@ -211,7 +211,7 @@ def facts(rows: Sequence[tuple[str, str, str]], shade: str, _: Words) -> str:
         )
     )  # fmt: skip
     return (
-        f'<table class="pv-pitfalls-facts"><thead><tr><th></th>{head}</tr></thead>'
+        f'<table class="pv-pitfalls-facts"><thead><tr><td></td>{head}</tr></thead>'
         f"<tbody>{body}</tbody></table>"
     )
 

@@ -383,6 +383,6 @@ def prices(rows: Sequence[tuple[str, str, int, int]], _: Words) -> str:
         for name, shade, count, total in rows
     )
     return (
-        f'<table class="pv-readout pv-relative-prices"><thead><tr><th></th><th>{_("numbers")}</th>'
+        f'<table class="pv-readout pv-relative-prices"><thead><tr><td></td><th>{_("numbers")}</th>'
         f"<th>{_('memory')}</th></tr></thead><tbody>{body}</tbody></table>"
     )

@@ -302,7 +302,7 @@ def digits(
         _: Translates labels.
     """
     head = (
-        f"<tr><th></th><th colspan=3>{_('counter')}</th><th colspan=4>{_('encoding')}</th></tr>"
+        f"<tr><td></td><th colspan=3>{_('counter')}</th><th colspan=4>{_('encoding')}</th></tr>"
         f"<tr><th><i>i</i></th><th>{_('period')}</th><th>{_('sine')}</th><th>{_('bit')}</th>"
         f"<th>{_('wavelength')}</th><th>{_('sine')}</th><th>{_('sign')}</th>"
         f"<th>{_('bit of ⌊<i>p</i>/π⌋')}</th></tr>"

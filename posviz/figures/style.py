@@ -124,13 +124,13 @@ def strong(theme: int) -> dict[str, str]:
     """The colours for an audience, on a projector in a lit room: the same hues, more contrast.
 
     A contrast below 7:1 is 1.3 times its own, but 4.5:1 at least, so that an order from faint to
-    strong stays one; ``ink`` is black or white, ``quiet`` has 7:1 and the grid 2:1.
+    strong stays one; ``ink`` is black or white, ``quiet`` has 7:1 and the grid 1.6:1.
     """
     ground = COLOURS["ground"][theme]
     found = {}
     for name, pair in COLOURS.items():
         own = contrast(pair[theme], ground)
-        wanted = {"ground": 1.0, "grid": 2.0, "quiet": max(7.0, own)}.get(
+        wanted = {"ground": 1.0, "grid": 1.6, "quiet": max(7.0, own)}.get(
             name, max(4.5, own, min(1.3 * own, 7.0))
         )
         found[name] = _with_contrast(pair[theme], ground, wanted)
@@ -282,7 +282,8 @@ def heading(title: str, note: str, entries: Sequence[tuple[str, str, str]] = ())
     A legend entry is ``(label, name of a colour, key of DASHES | band)``.
     """
     return (
-        f'<p class="pv-title"><b>{title}</b><span>{note}</span></p><p class="pv-legend">'
+        f'<p class="pv-title"><b role="heading" aria-level="2">{title}</b><span>{note}</span></p>'
+        '<p class="pv-legend">'
         + "".join(
             f'<span><i class="is-{kind}" style="--c:{colour(shade)}"></i>{label}</span>'
             for label, shade, kind in entries

@@ -54,7 +54,7 @@ from posviz.params import (
     Text,
     shown,
 )
-from posviz.ui import site, text
+from posviz.ui import site, snippet, text
 
 Values = dict[str, Any]
 Query = Mapping[str, str]
@@ -118,6 +118,10 @@ class Picture:
         return any(mark in self.json for mark in marks)
 
 
+Slots = dict[str, Picture]
+"""The picture of each place, by its name."""
+
+
 def _array(value: Any) -> object:
     """An array as plotly.js reads it: float32 bytes; a NumPy scalar as a number."""
     if isinstance(value, np.generic):
@@ -156,12 +160,15 @@ class View:
         draw: Takes every value by name, returns the picture of each place; milliseconds.
         measure: If given: as ``draw``, but slow; yields pictures of some places, each time more
             of them or better ones. Between two yields it can be dropped.
+        code: If given: as ``draw``, but returns for some charts and heat maps the Python script
+            that computes them out of the core; the others have a general one.
     """
 
     name: str
     parameters: Callable[[Values], Iterator[Parameter]]
     draw: Callable[..., dict[str, Picture]]
     measure: Callable[..., Iterator[dict[str, Picture]]] | None = None
+    code: Callable[..., dict[str, str]] | None = None
 
     def declared(self, values: Values) -> dict[str, Parameter]:
         """The parameters as they are under these values."""
@@ -246,6 +253,13 @@ def _answer(request: Request) -> Response:
     return Response(f'{rest[:-1]},"slots":{slots}}}', media_type="application/json")
 
 
+def _code(request: Request) -> Response:
+    view = view_named(request.path_params["name"])
+    values = view.follow(request.query_params) if view else {}
+    source = snippet.source(view, values, request.path_params["picture"]) if view else None
+    return Response(source or "", 200 if source else 404, media_type="text/plain")
+
+
 def _slots(drawn: dict[str, Picture], known: Collection[str] = ()) -> str:
     return "{" + ",".join(f'"{key}":{one.sent(known)}' for key, one in drawn.items()) + "}"
 
@@ -304,6 +318,7 @@ async def _lines(steps: Iterator[dict[str, Picture]]) -> AsyncIterator[str]:
 ROUTES: list[BaseRoute] = [
     Route("/live/view/{name}", _answer),
     Route("/live/measure/{name}", _measure),
+    Route("/live/code/{name}/{picture}", _code),
     Mount("/live/static/{version}", StaticFiles(directory=_STATIC)),
     # plotly.js out of the installed package: no CDN, and always the version that Python has.
     Mount("/plotly", StaticFiles(directory=Path(plotly.__file__).parent / "package_data")),
@@ -394,6 +409,11 @@ def _frame_words() -> dict[str, str]:
         "predict": text.say("Predict"),
         "close": text.say("Close"),
         "none": text.say("Nothing was drawn."),
+        "code": text.say("This picture in Python"),
+        "copy": text.say("Copy"),
+        "copied": text.say("Copied"),
+        "failed": text.say("Select it and copy it by hand"),
+        "download": text.say("Download"),
         **_guess_words(),
     }
 

@@ -28,10 +28,12 @@ def unpacked(name: str, given: str, longest: int) -> str:
     if not given.startswith(_MARK):
         return given
     try:
+        if len(given) > 2 * longest:  # zlib and base64 make no text of that length twice as long
+            raise ValueError
         data = base64.b64decode(given[1:], b"-_", validate=True)
         reader = zlib.decompressobj()
         text = reader.decompress(data, longest).decode()
-        if not reader.eof:
+        if not reader.eof or reader.unused_data:
             raise ValueError
     except (ValueError, zlib.error):
         raise InvalidParameterError(

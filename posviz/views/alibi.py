@@ -14,8 +14,6 @@ from posviz.figures.style import number, percent, plain_text, token_count, token
 from posviz.ui import live
 from posviz.ui.text import say
 
-Slots = dict[str, live.Picture]
-
 PARTS = {"slopes": "Slopes", "bias": "Bias matrix", "weights": "Windows", "length": "Length"}
 HANDLES = {
     "slopes": ("num_heads", "head", "alibi_bias_max"),
@@ -110,7 +108,7 @@ class Scene:
         return alibi.window(float(self.slopes[head - 1]), percent / 100)
 
 
-def draw(**values: Any) -> Slots:
+def draw(**values: Any) -> live.Slots:
     """Every picture of the chosen part."""
     scene = Scene(**values)
     part = {"slopes": slopes, "bias": bias, "weights": weights, "length": length}[scene.part]
@@ -136,7 +134,7 @@ def told(caption: str, formula: str) -> live.Picture:
 # ----------------------------------------------------------------------------------------- slopes
 
 
-def slopes(scene: Scene) -> Slots:
+def slopes(scene: Scene) -> live.Slots:
     """Slopes over the heads, and where they come from."""
     released, paper = scene.slopes, alibi.paper_slopes(scene.num_heads)
     lower = alibi.series(scene.num_heads, 1)[0]
@@ -219,7 +217,7 @@ def slopes_caption(scene: Scene, lower: int, beyond: int) -> str:
 # ------------------------------------------------------------------------------------------- bias
 
 
-def bias(scene: Scene) -> Slots:
+def bias(scene: Scene) -> live.Slots:
     """The stored numbers three ways, one row of them, and what the softmax makes of it."""
     symmetric = scene.mask == "symmetric"
     stored = alibi.stored_biases(scene.slope, scene.seq_len, symmetric)
@@ -304,7 +302,7 @@ def bias_caption(scene: Scene, stored: Any, apart: float, symmetric: bool) -> st
 # ---------------------------------------------------------------------------------------- weights
 
 
-def weights(scene: Scene) -> Slots:
+def weights(scene: Scene) -> live.Slots:
     """Weight by distance, and the window over the slope."""
     starts = distance.bins(scene.trained, POINTS, "log")
     by_head = [alibi.weights(float(slope), starts, scene.trained) for slope in scene.slopes]
@@ -386,7 +384,7 @@ def weights_caption(scene: Scene) -> str:
 # ----------------------------------------------------------------------------------------- length
 
 
-def length(scene: Scene) -> Slots:
+def length(scene: Scene) -> live.Slots:
     """The window against growing contexts, and what small trained models made of them."""
     multiples = extrapolation.multiples()
     lengths = scene.trained * multiples
@@ -450,7 +448,7 @@ def length_caption(scene: Scene, window: float) -> str:
     )  # fmt: skip
 
 
-def lab(scene: Scene) -> Slots:
+def lab(scene: Scene) -> live.Slots:
     """What the lab's ALiBi models measured: perplexity, needles, copying."""
     band, sliding = measured.band(LAB), measured.sliding(SLIDING)
     copied = measured.band(COPYING, quantity="accuracy")

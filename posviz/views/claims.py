@@ -78,7 +78,7 @@ def scene(values: Mapping[str, object]) -> Scene:
     return Scene(number, told, float(str(values.get(CLAIMS[number - 1].id, 0.0))))
 
 
-def draw(**values: object) -> dict[str, live.Picture]:
+def draw(**values: object) -> live.Slots:
     """The question; what decides it once there is an answer."""
     shown = scene(values)
     understood = claims.answers(str(values["answers"]))[1]
@@ -229,7 +229,7 @@ def _outside(label: params.Message, address: str) -> str:
     )  # fmt: skip
 
 
-def evidence(shown: Scene) -> dict[str, live.Picture]:
+def evidence(shown: Scene) -> live.Slots:
     """The picture that decides, its legend, and its caption with the two ends of the story."""
     claim = shown.claim
     found = claim.evidence(shown.value)

@@ -18,8 +18,6 @@ from posviz.ui import live
 from posviz.ui.labels import FAMILIES
 from posviz.ui.text import say
 
-Slots = dict[str, live.Picture]
-
 PARTS = {
     "side": "Side by side", "distance": "By distance", "questions": "Four questions",
     "price": "Price", "beyond": "Past training",
@@ -147,7 +145,7 @@ def parameters(v: live.Values) -> Iterator[params.Parameter]:
                         scale="log")  # fmt: skip
 
 
-def draw(part: str, **v: Any) -> Slots:
+def draw(part: str, **v: Any) -> live.Slots:
     """Every picture of one part."""
     return {"side": side, "distance": by_distance, "questions": questions, "price": price,
             "beyond": beyond}[part](v)  # fmt: skip
@@ -171,7 +169,7 @@ def shade(name: str) -> str:
 # ----------------------------------------------------------------------------------- side by side
 
 
-def side(v: live.Values) -> Slots:
+def side(v: live.Values) -> live.Slots:
     """Maps of the chosen encodings over the same words, the query's row, the difference of two."""
     chosen: tuple[str, ...] = v["encodings"]
     if not chosen:
@@ -407,7 +405,7 @@ def again(seed: int) -> str:
 # ------------------------------------------------------------------------------------ by distance
 
 
-def by_distance(v: live.Values) -> Slots:
+def by_distance(v: live.Values) -> live.Slots:
     """The part of each encoding that distance decides, as scores or as weights of a row."""
     reach, place, weights = v["reach"], v["place"], v["unit"] == "weights"
     setting = Setting(v["rope_theta"], v["head"])
@@ -521,7 +519,7 @@ def said_of_distance(v: live.Values, terms: dict[str, Any]) -> str:
 # ---------------------------------------------------------------------------------- four questions
 
 
-def questions(v: live.Values) -> Slots:
+def questions(v: live.Values) -> live.Slots:
     """What every encoding answers, and which of them answer as the filters ask."""
     kept = comparison.answering(FIRST + v["years"], v["enters"], v["kind"], v["level"])
     rows = [
@@ -562,7 +560,7 @@ def lab_says(encoding: catalog.Encoding) -> str:
 # ------------------------------------------------------------------------------------------- price
 
 
-def price(v: live.Values) -> Slots:
+def price(v: live.Values) -> live.Slots:
     """What each encoding costs a model of these sizes to read so many tokens."""
     length, kv_heads = v["length"], v["num_key_value_heads"]
     shape = catalog.Shape(v["num_layers"], v["num_heads"], v["head_dim"], length)
@@ -714,7 +712,7 @@ def share(added: int, own: int) -> str:
 # ----------------------------------------------------------------------------------- past training
 
 
-def beyond(v: live.Values) -> Slots:
+def beyond(v: live.Values) -> live.Slots:
     """What the lab's models of each encoding lose past the length that they were trained at."""
     length = max(one for one in measured.LENGTHS if one <= v["context"])
     there = measured.families()

@@ -89,7 +89,7 @@ class Scene(Trained):
         return measured.copying(self.name, "yarn_32", self.factor) if self.beta_fast == 32 else None
 
 
-def draw(**values: Any) -> dict[str, live.Picture]:
+def draw(**values: Any) -> live.Slots:
     """Every picture; what has to be measured says so."""
     scene = Scene(**values)
     layer, head = scene.place
@@ -106,7 +106,7 @@ def draw(**values: Any) -> dict[str, live.Picture]:
     }
 
 
-def measure(**values: Any) -> Iterator[dict[str, live.Picture]]:
+def measure(**values: Any) -> Iterator[live.Slots]:
     """The curve of a setting that is not committed, and where the heads look."""
     from posviz.models import copy_measures, evaluate
 
@@ -127,7 +127,7 @@ def measure(**values: Any) -> Iterator[dict[str, live.Picture]]:
         yield curves(scene, found)
 
 
-def curves(scene: Scene, found: measured.Accuracy | None) -> dict[str, live.Picture]:
+def curves(scene: Scene, found: measured.Accuracy | None) -> live.Slots:
     """Accuracy over length: all encodings as trained, and the chosen setting as far as known."""
     shown = []
     for model in present():
@@ -166,7 +166,7 @@ def curves(scene: Scene, found: measured.Accuracy | None) -> dict[str, live.Pict
     }
 
 
-def looking(scene: Scene, shares: Any = None, weights: Any = None) -> dict[str, live.Picture]:
+def looking(scene: Scene, shares: Any = None, weights: Any = None) -> live.Slots:
     """The heads, and the map of the chosen one."""
     (layer, head), shape = scene.place, scene.card["shape"]
     share = None if shares is None else float(shares[layer, head])

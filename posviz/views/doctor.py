@@ -18,8 +18,6 @@ from posviz.ui import live
 from posviz.ui.packing import unpacked
 from posviz.ui.text import say
 
-Slots = dict[str, live.Picture]
-
 PASTED = "pasted"
 UNTOLD = "untold"  # the model of flags, until it is chosen
 LONGEST = 200_000  # characters that are examined; a config.json has a few thousand
@@ -251,14 +249,12 @@ def sendable(name: str) -> str:
     return name.encode("utf-8", "replace").decode()[:60]
 
 
-def draw(
-    start: str, config: str, model: str, layer: str, distance: int, pair: int
-) -> dict[str, live.Picture]:
+def draw(start: str, config: str, model: str, layer: str, distance: int, pair: int) -> live.Slots:
     """Every picture."""
     return pictures_of(case_of(start, config, model), int(layer), distance, pair)
 
 
-def pictures_of(here: Case, layer: int, distance: int, pair: int) -> Slots:
+def pictures_of(here: Case, layer: int, distance: int, pair: int) -> live.Slots:
     """Verdict, reading, findings; and curves where there are frequencies."""
     examined = here.examined
     if isinstance(examined, InvalidParameterError):
@@ -442,7 +438,7 @@ def names_of(here: Case, one: Comparison) -> tuple[str, str]:
     return say("as mended") if mended else say("as pasted"), say("without scaling")
 
 
-def curves(here: Case, one: Comparison, distance: int, pair: int) -> Slots:
+def curves(here: Case, one: Comparison, distance: int, pair: int) -> live.Slots:
     """How far angles are off by distance, and how long each pair turns."""
     mine, meant = names_of(here, one)
     shades = pictures.SHADES[one.against]
@@ -455,7 +451,7 @@ def curves(here: Case, one: Comparison, distance: int, pair: int) -> Slots:
     else:
         note = say("pair {pair} first, from {distance} tokens on", pair=worst,
                    distance=number(first))  # fmt: skip
-    slots: Slots = {"caption": live.drawing(caption(here, one, distance, pair, error))}
+    slots: live.Slots = {"caption": live.drawing(caption(here, one, distance, pair, error))}
     if one.errors.any():
         is_wrong = one.against == "mended"
         title = say("Angle off by distance") if is_wrong else say("Angle changed by the scaling")

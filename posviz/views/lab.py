@@ -19,8 +19,6 @@ from posviz.ui import live
 from posviz.ui.labels import FAMILIES, METHODS
 from posviz.ui.text import complaint, say
 
-Slots = dict[str, live.Picture]
-
 STILL = {
     "t5": "T5 adds a trained number for each bucket of distances; the last one begins at 128 "
           "tokens and has no end.",
@@ -164,12 +162,12 @@ def named(method: str, factor: float) -> str:
     return f"{label or say(METHODS[method])} ×{factor:.3g}"
 
 
-def draw(**values: Any) -> Slots:
+def draw(**values: Any) -> live.Slots:
     """Every picture for these values, out of what was measured before."""
     return shown(Scene(**values))
 
 
-def measure(**values: Any) -> Iterator[Slots]:
+def measure(**values: Any) -> Iterator[live.Slots]:
     """The pictures of a setting that was not measured before, from more and more documents."""
     from posviz.models import evaluate
     from posviz.models.positions import Setting
@@ -195,7 +193,7 @@ def measure(**values: Any) -> Iterator[Slots]:
         }
 
 
-def shown(scene: Scene, found: Curve | None = None, seconds: float | None = None) -> Slots:
+def shown(scene: Scene, found: Curve | None = None, seconds: float | None = None) -> live.Slots:
     """Every picture; ``found`` is what a measurement has come to in ``seconds``."""
     curve = found or scene.read.known
     note = status(scene, curve, seconds)
@@ -266,7 +264,7 @@ def whole(tokens: float) -> int:
     return math.floor(tokens * (1 + 1e-9))
 
 
-def perplexity(scene: Scene, curve: Curve | None, note: str) -> Slots:
+def perplexity(scene: Scene, curve: Curve | None, note: str) -> live.Slots:
     """Perplexity of every family and of this setting."""
     drawn = lines(scene, curve, "nats")
     title = say("Perplexity beyond the trained length")
@@ -280,7 +278,7 @@ def perplexity(scene: Scene, curve: Curve | None, note: str) -> Slots:
     }
 
 
-def beside(scene: Scene, curve: Curve | None) -> Slots:
+def beside(scene: Scene, curve: Curve | None) -> live.Slots:
     """A published table and ours, each over its value at the trained length."""
     table = published.table(scene.beside)
     theirs = table.relative()
@@ -321,7 +319,7 @@ def beside(scene: Scene, curve: Curve | None) -> Slots:
     }
 
 
-def copying(scene: Scene, curve: Curve | None) -> Slots:
+def copying(scene: Scene, curve: Curve | None) -> live.Slots:
     """Loss on the letters of names that were read before."""
     title, note = say("Does it still copy?"), say("loss on letters of a name read before")
     said = note
@@ -335,7 +333,7 @@ def copying(scene: Scene, curve: Curve | None) -> Slots:
     }
 
 
-def changes(scene: Scene) -> Slots:
+def changes(scene: Scene) -> live.Slots:
     """What the handles do to the encoding itself."""
     read, note = scene.read, ""
     if read.rotates:

@@ -14,8 +14,6 @@ from posviz.models import names, tables
 from posviz.ui import live
 from posviz.ui.text import complaint, say
 
-Slots = dict[str, live.Picture]
-
 FAMILY = "names-learned"
 PARTS = {
     "rows": "Rows", "change": "What training changed", "end": "The end",
@@ -95,7 +93,7 @@ class Scene:
         return round(self.factor * self.own.rows)
 
 
-def draw(**values: Any) -> Slots:
+def draw(**values: Any) -> live.Slots:
     """The pictures of the part."""
     scene = Scene(**values)
     return {"rows": rows, "change": change, "end": end, "longer": longer,
@@ -109,7 +107,7 @@ def formula(*markup: str) -> live.Picture:
     )
 
 
-def rows(scene: Scene) -> Slots:
+def rows(scene: Scene) -> live.Slots:
     """The table itself: how alike its rows are."""
     own, p, q = scene.own, scene.position, scene.other
     alike, start = float(own.similarity[p, q]), float(own.start_similarity[p, q])
@@ -155,7 +153,7 @@ def rows(scene: Scene) -> Slots:
     }  # fmt: skip
 
 
-def change(scene: Scene) -> Slots:
+def change(scene: Scene) -> live.Slots:
     """Trained minus start."""
     own, p = scene.own, scene.position
     most = int(own.moved.argmax())
@@ -204,7 +202,7 @@ def tenths(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
-def end(scene: Scene) -> Slots:
+def end(scene: Scene) -> live.Slots:
     """Where the table ends."""
     one, token = size(scene.table), scene.token
     last = 2 * one.positions - 1
@@ -254,7 +252,7 @@ def end(scene: Scene) -> Slots:
     }  # fmt: skip
 
 
-def longer(scene: Scene) -> Slots:
+def longer(scene: Scene) -> live.Slots:
     """The table made longer by straight lines between its rows."""
     own, n, p = scene.own, scene.seq_len, scene.place
     table, read_at = learned.interpolate(own.trained, n), learned.read_at(n, own.rows)
@@ -314,7 +312,7 @@ def longer(scene: Scene) -> Slots:
 
 def reading(
     scene: Scene, found: tables.Loss | None = None, looks: tables.Looks | None = None
-) -> Slots:
+) -> live.Slots:
     """What the model loses with the longer table; ``found`` and ``looks`` once it has read."""
     n, rows_ = scene.seq_len, scene.own.rows
     known = measured.curve(scene.model)
@@ -411,7 +409,7 @@ def verdict(
     return f"{said} {more}"
 
 
-def measure(**values: Any) -> Iterator[Slots]:
+def measure(**values: Any) -> Iterator[live.Slots]:
     """The model reads with the longer table, more and more documents."""
     scene = Scene(**values)
     if scene.part != "reading":

@@ -32,7 +32,7 @@ def parameters(_: live.Values) -> Iterator[params.Parameter]:
     )  # fmt: skip
 
 
-def draw(about: str) -> dict[str, live.Picture]:
+def draw(about: str) -> live.Slots:
     """The list, and the steps of the lesson that is chosen."""
     entries = [_entry(name) for name in lesson.SHIPPED]
     held = lesson.shipped(about)
@@ -66,11 +66,11 @@ def page_title(step: Step) -> str:
     return next(say(one.title) for one in site.pages() if one.name == step.page)
 
 
-def plain(step: Step) -> str:
+def plain(step: Step, longest: int = 110) -> str:
     """The beginning of what a step says, or else asks, without marks."""
     told = step.says or (step.ask.question if step.ask else "")
     told = re.sub(r"[*_`#]", "", told)
-    return told if len(told) <= 110 else told[:109].rsplit(" ", 1)[0] + " …"
+    return _short(told, longest)
 
 
 # ------------------------------------------------------------------------- making a lesson
@@ -126,21 +126,27 @@ def _figure_labels(_: str, address: str) -> tuple[dict[str, str], tuple[str, ...
     return labels, tuple(name for name in labels if drawn[name].is_chart)
 
 
-def _markup(picture: live.Picture) -> str:
-    return str(json.loads(picture.json).get("markup", ""))
-
-
 def _heading(picture: live.Picture | None) -> str:
-    found = re.search(r"<b>(.*?)</b>", _markup(picture)) if picture else None
+    found = (
+        re.search(r"<b\b[^>]*>(.*?)</b>", str(json.loads(picture.json)["markup"]))
+        if picture
+        else None
+    )
     return _words(found[1]) if found else ""
 
 
 def _beginning(picture: live.Picture) -> str:
     """The first words of a text, or those that stand for a picture."""
-    markup = _markup(picture)
+    made = json.loads(picture.json)
+    markup = str(made.get("markup", made.get("alt")))
     label = re.search(r'role="img" aria-label="([^"]*)"', markup)
     told = html.unescape(label[1]) if label else _words(markup)
-    return told if len(told) <= 44 else told[:43].rsplit(" ", 1)[0] + " …"
+    return _short(told, 44)
+
+
+def _short(told: str, longest: int) -> str:
+    """A text, cut between two words if it is too long."""
+    return told if len(told) <= longest else told[: longest - 1].rsplit(" ", 1)[0] + " …"
 
 
 def _words(markup: str) -> str:

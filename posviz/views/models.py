@@ -19,8 +19,6 @@ from posviz.ui import live
 from posviz.ui.labels import ALL_METHODS
 from posviz.ui.text import by_language, complaint, say
 
-Slots = dict[str, live.Picture]
-
 SCALED = ALL_METHODS | {"default": "no scaling"}
 ENCODINGS = {
     "any": "any", "rope": "RoPE", "alibi": "ALiBi", "t5_bias": "T5 bias", "learned": "learned",
@@ -176,7 +174,7 @@ def kind_of(layer_type: str) -> params.Message:
 
 def draw(
     find: str, encoding: str, method: str, model: str, beside: str, seq_len: int, pair: int
-) -> Slots:
+) -> live.Slots:
     """The gallery, and the chosen model in full."""
     chosen = Model(model)
     other = None if beside == "nothing" else Model(beside)
@@ -192,7 +190,7 @@ def draw(
 # -------------------------------------------------------------------------------------- gallery
 
 
-def gallery(find: str, encoding: str, method: str, model: str, beside: str) -> Slots:
+def gallery(find: str, encoding: str, method: str, model: str, beside: str) -> live.Slots:
     """The models that are found, one per line, and how many they are."""
     found = presets.search(find, encoding, method)
     unverified = sum(not presets.is_verified(name) for name in found)
@@ -255,7 +253,7 @@ def entry(name: str) -> pictures.Entry:
 # ---------------------------------------------------------------------------------------- title
 
 
-def title(model: Model) -> Slots:
+def title(model: Model) -> live.Slots:
     """Name, whether its facts were seen, where, and where else it can be looked at."""
     record = model.record
     state = say("seen at its source") if record["verified"] else say("from memory, unverified")
@@ -316,7 +314,7 @@ def written(values: dict[str, Any]) -> dict[str, str]:
 # ------------------------------------------------------------------------------------- spectrum
 
 
-def chart(model: Model, other: Model | None, seq_len: int, pair: int) -> Slots:
+def chart(model: Model, other: Model | None, seq_len: int, pair: int) -> live.Slots:
     """The curve that the model's encoding has, with its heading and caption."""
     if model.rotary is not None:
         return spectrum(model, other, seq_len, pair)
@@ -351,7 +349,7 @@ def chart(model: Model, other: Model | None, seq_len: int, pair: int) -> Slots:
     }
 
 
-def spectrum(model: Model, other: Model | None, seq_len: int, pair: int) -> Slots:
+def spectrum(model: Model, other: Model | None, seq_len: int, pair: int) -> live.Slots:
     """Tokens per turn of each pair, and what scaling and training did to it."""
     rotary = model.rotary
     assert rotary is not None
@@ -495,7 +493,7 @@ def beyond_stretching(model: Model, seq_len: int) -> bool:
     )
 
 
-def slopes(model: Model, other: Model | None, seq_len: int, head: int) -> Slots:
+def slopes(model: Model, other: Model | None, seq_len: int, head: int) -> live.Slots:
     """ALiBi's slope of each head, and the penalty at the length."""
     curves, key = [], []
     for each, shade, dash in ((model, "alibi", ""), (other, "shaw", "7px,4px")):
@@ -526,7 +524,7 @@ def slopes(model: Model, other: Model | None, seq_len: int, head: int) -> Slots:
     }
 
 
-def buckets(model: Model, other: Model | None, seq_len: int) -> Slots:
+def buckets(model: Model, other: Model | None, seq_len: int) -> live.Slots:
     """T5's bucket of each distance."""
     distances = range(1, FURTHEST + 1)
     curves, key = [], []
@@ -575,7 +573,7 @@ def last_bucket(model: Model) -> int:
 # ---------------------------------------------------------------------------------------- facts
 
 
-def facts(model: Model, other: Model | None, seq_len: int, pair: int) -> Slots:
+def facts(model: Model, other: Model | None, seq_len: int, pair: int) -> live.Slots:
     """The table of one model or of two, and their differences in words."""
     shown = [model] if other is None else [model, other]
     columns = [facts_of(one, seq_len, pair) for one in shown]
@@ -702,7 +700,7 @@ def differences(model: Model, other: Model, seq_len: int, columns: list[dict[str
 # --------------------------------------------------------------------------------------- layers
 
 
-def layers(model: Model, other: Model | None) -> Slots:
+def layers(model: Model, other: Model | None) -> live.Slots:
     """What the first layers do, of one model or of two."""
     shown = [model] if other is None or other.name == model.name else [model, other]
     told = [layers_of(one, named=len(shown) > 1) for one in shown]
@@ -741,8 +739,13 @@ def layers_of(model: Model, *, named: bool) -> str:
             turns = say("base {base}", base=base) if base else say("with RoPE")
             told += ", " + (turns if one.has_rope else say("without RoPE (NoPE)"))
         parts.append(told)
-    note = say("{parts}; the first {count}, how many there are is not on record",
-               parts="; ".join(parts), count=LAYERS)  # fmt: skip
+    depth, said = model.record.get("num_hidden_layers"), "; ".join(parts)
+    note = (
+        say("{parts}; the first {count}, how many there are is not on record",
+            parts=said, count=LAYERS)
+        if depth is None
+        else say("{parts}; the first {count} of {depth}", parts=said, count=LAYERS, depth=depth)
+    )  # fmt: skip
     return style.heading(heading, note) + pictures.layer_cells(cells)
 
 

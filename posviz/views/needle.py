@@ -172,7 +172,7 @@ class Scene(Trained):
         ]
 
 
-def draw(**values: Any) -> dict[str, live.Picture]:
+def draw(**values: Any) -> live.Slots:
     """The grid as far as it is known, and a place for what is measured."""
     scene = Scene(**values)
     try:
@@ -183,7 +183,7 @@ def draw(**values: Any) -> dict[str, live.Picture]:
         return {"notice": notice} | dict.fromkeys(PICTURES, live.drawing(""))
 
 
-def measure(**values: Any) -> Iterator[dict[str, live.Picture]]:
+def measure(**values: Any) -> Iterator[live.Slots]:
     """The chosen cell from near, then the grid column by column if it is not known."""
     from posviz.models import needle
     from posviz.models.positions import Setting
@@ -214,7 +214,7 @@ def remember(key: object, done: list[Column]) -> None:
         del kept[next(iter(kept))]
 
 
-def grid(scene: Scene) -> dict[str, live.Picture]:
+def grid(scene: Scene) -> live.Slots:
     """Accuracy by length and depth, perplexity above it, and what the two say together."""
     texts = scene.shape.haystacks
     drawn = pictures.grid(
@@ -297,14 +297,14 @@ def chosen(scene: Scene) -> str:
     return said
 
 
-def near(scene: Scene) -> dict[str, live.Picture]:
+def near(scene: Scene) -> live.Slots:
     """Places of the chosen cell while the model reads."""
     waiting = say("measuring…") if scene.possible(scene.length) else say("no row")
     empty = dict.fromkeys(("answer", "heads", "text"), live.drawing(""))
     return {**empty, "near": live.drawing(style.caption(waiting))}
 
 
-def cell(scene: Scene, found: Any) -> dict[str, live.Picture]:
+def cell(scene: Scene, found: Any) -> live.Slots:
     """The chosen cell: answer, where the heads look, and the text."""
     layer, head = found.looking
     share = found.share[layer, head]

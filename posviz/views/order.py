@@ -1,6 +1,5 @@
 """The view of why order matters: attention without positions only reorders its outputs."""
 
-import unicodedata
 from collections.abc import Iterator, Sequence
 
 from posviz import order as core
@@ -54,35 +53,14 @@ def parameters(v: live.Values) -> Iterator[params.Parameter]:
                         "Which random weights the head has.")  # fmt: skip
 
 
-# What looks like a space, or like nothing at all; the latter shapes what it stands beside.
-BLANK = "\u200b\u115f\u1160\u3164\uffa0\u2800"
-SHAPING = "\u200c\u200d\u034f\ufe0e\ufe0f"
-
-
-def words(text: str) -> tuple[str, ...]:
-    """The tokens that can be seen: two that look alike are alike, and none is empty."""
-    seen = "".join(
-        " " if one in BLANK else one
-        for one in text
-        if unicodedata.category(one) != "Cf" or one in BLANK + SHAPING or is_tag(one)
-    )
-    tokens = (token.lstrip(SHAPING) for token in core.split(seen))
-    return tuple(token for token in tokens if token and not all(map(is_tag, token)))
-
-
-def is_tag(character: str) -> bool:
-    """Whether it spells which flag an emoji is."""
-    return "\U000e0020" <= character <= "\U000e007f"
-
-
 def shown(text: str) -> tuple[str, ...]:
     """The tokens that have room."""
-    return words(text)[: core.MAX_TOKENS]
+    return core.split(text)[: core.MAX_TOKENS]
 
 
 def draw(
     text: str, encoding: str, order: tuple[int, ...], token: int, weight: float, seed: int
-) -> dict[str, live.Picture]:
+) -> live.Slots:
     """Every picture."""
     drawn = {"examples": live.drawing(examples(text))}
     tokens = shown(text)
@@ -95,7 +73,7 @@ def draw(
     both = core.compare(core.content(tokens), order, encoding, weight, seed)
     written, moved = both.original, both.reordered
     visible = core.visible(len(tokens), encoding)
-    left_out = len(words(text)) - len(tokens)
+    left_out = len(core.split(text)) - len(tokens)
     in_percent = say("each row in %")
     differences = [told(both, float(one)) for one in (*both.differences, both.mean_difference)]
     same = sum(both.is_rounding(float(one)) for one in both.differences)

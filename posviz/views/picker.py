@@ -30,8 +30,6 @@ from posviz.ui import live
 from posviz.ui.labels import FAMILIES, METHODS
 from posviz.ui.text import say
 
-Slots = dict[str, live.Picture]
-
 PARTS = {"answer": "Answer", "take": "Take away", "rules": "The rules"}
 STARTS = {
     "scratch": "nothing yet: from scratch", "rope": "a RoPE model, own numbers",
@@ -308,7 +306,7 @@ class Scene:
         return say(picker.OUTCOMES[outcome].label)
 
 
-def draw(**values: Any) -> Slots:
+def draw(**values: Any) -> live.Slots:
     """Every picture of the chosen part."""
     scene = Scene(**values)
     if scene.part == "rules":
@@ -348,7 +346,7 @@ def draw(**values: Any) -> Slots:
     }  # fmt: skip
 
 
-def table_of(scene: Scene, key: str, title: str, fact: Fact | None) -> Slots:
+def table_of(scene: Scene, key: str, title: str, fact: Fact | None) -> live.Slots:
     """A published table's curves under their heading."""
     lines = [] if fact is None else their_lines(scene, fact)
     empty = say("No table on record speaks for or against this.")

@@ -22,7 +22,6 @@ from posviz.ui.text import complaint, say
 if TYPE_CHECKING:
     from posviz.models.mistaken import Effect
 
-Slots = dict[str, live.Picture]
 Symbols = dict[str, float]
 
 FACTOR = 4.0  # of the scaling under which the trained models are read
@@ -245,7 +244,7 @@ def error(right: float, mistaken: float) -> float:
     return 0.0 if abs(mistaken - right) < ROUNDING else mistaken - right
 
 
-def draw(**values: Any) -> Slots:
+def draw(**values: Any) -> live.Slots:
     """Every picture of the chosen pitfall."""
     scene = Scene(**values)
     return {
@@ -264,7 +263,7 @@ def draw(**values: Any) -> Slots:
 # ------------------------------------------------------------------------------------- pictures
 
 
-def curves(scene: Scene) -> Slots:
+def curves(scene: Scene) -> live.Slots:
     """Right and mistaken scores, by distance or by position."""
     by_distance = scene.across == "distance"
     curve = scene.along if by_distance else scene.through
@@ -312,7 +311,7 @@ def key(shade: str) -> list[tuple[str, str, str]]:
     return [(say("right"), shade, "solid"), (say("mistaken"), pictures.MISTAKEN, "dash")]
 
 
-def error_map(scene: Scene) -> Slots:
+def error_map(scene: Scene) -> live.Slots:
     """Errors by position and distance; both are handles of the map."""
     outcome = scene.outcome
     found = scene.map
@@ -539,7 +538,7 @@ def why(scene: Scene) -> str:
 _finished: dict[str, "Effect"] = {}
 
 
-def measure(**values: Any) -> Iterator[Slots]:
+def measure(**values: Any) -> Iterator[live.Slots]:
     """What the mistake does to a trained model, from more and more documents."""
     pitfall: str = values["pitfall"]
     if pitfall in WITHOUT_MODEL or pitfall in _finished:
@@ -558,7 +557,7 @@ def measure(**values: Any) -> Iterator[Slots]:
         yield {"real:caption": live.drawing(f'<p class="pv-notice" role="alert">{said}.</p>')}
 
 
-def tiny(scene: Scene, effect: "Effect | None") -> Slots:
+def tiny(scene: Scene, effect: "Effect | None") -> live.Slots:
     """Perplexity of a trained model, read right and with the mistake, and the verdict."""
     title = say("A small trained model")
     glance = live.drawing(verdict(scene, effect))

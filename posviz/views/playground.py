@@ -141,7 +141,7 @@ class Scene:
                    ratio=number(self.usable / self.trained))  # fmt: skip
 
 
-def draw(**values: Any) -> dict[str, live.Picture]:
+def draw(**values: Any) -> live.Slots:
     """Every picture and readout for these values."""
     scene, notice = Scene(**values), ""
     try:
@@ -160,7 +160,7 @@ def draw(**values: Any) -> dict[str, live.Picture]:
     }
 
 
-def rotations(scene: Scene) -> dict[str, live.Picture]:
+def rotations(scene: Scene) -> live.Slots:
     """The clocks, and the caption and formula that read them."""
     inv_freq, plain, pair = scene.scaled[0], scene.plain.inv_freq, scene.pair
     now, before = number(float(inv_freq[pair])), number(float(plain[pair]))
@@ -224,7 +224,7 @@ def caption(scene: Scene) -> str:
     return (first + second + " " + third).format(**told)
 
 
-def attention(scene: Scene) -> dict[str, live.Picture]:
+def attention(scene: Scene) -> live.Slots:
     """Scores or weights by distance, and what they read at the trained context."""
     (inv_freq, attention_factor), slope = scene.scaled, scene.slope
     as_weights, row = scene.show == "weights", scene.position + 1
@@ -262,7 +262,7 @@ def attention(scene: Scene) -> dict[str, live.Picture]:
     }
 
 
-def contexts(scene: Scene) -> dict[str, live.Picture]:
+def contexts(scene: Scene) -> live.Slots:
     """Extrapolation: slow pairs at unseen angles, and a trained model's loss, over the context."""
     multiples = extrapolation.multiples(1.0, scene.usable / scene.trained)
     lengths = scene.trained * multiples

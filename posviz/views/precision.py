@@ -16,8 +16,6 @@ from posviz.precision import EXACT, Casts, Dtype
 from posviz.ui import live
 from posviz.ui.text import say
 
-Slots = dict[str, live.Picture]
-
 PARTS = {"positions": "Positions", "angles": "Angles", "invariance": "Shifting both"}
 HANDLES = {
     "positions": ("position", "distance", "around"),
@@ -67,7 +65,7 @@ def parameters(v: live.Values) -> Iterator[params.Parameter]:
                   help="Which pair of dimensions; pair 0 is the fastest.")  # fmt: skip
 
 
-def draw(part: str, **v: Any) -> Slots:
+def draw(part: str, **v: Any) -> live.Slots:
     """Every picture of one part."""
     return {"positions": positions, "angles": angles, "invariance": invariance}[part](v)
 
@@ -124,7 +122,7 @@ def held_at(dtype: Dtype, position: int) -> int:
     return int(precision.rounded(dtype, position))
 
 
-def positions(v: live.Values) -> Slots:
+def positions(v: live.Values) -> live.Slots:
     """Which positions share a number, and how many numbers there are."""
     at, behind = v["position"], v["distance"]
     key = at - behind
@@ -319,7 +317,7 @@ def ended(dtype: Dtype, at: int) -> str:
     )  # fmt: skip
 
 
-def angles(v: live.Values) -> Slots:
+def angles(v: live.Values) -> live.Slots:
     """Errors of a pair's cosine by position, and of all pairs' angles at one position."""
     dtype, way, pair, at = v["dtype"], v["held"], v["pair"], v["position"]
     frequencies = inv_freq(v["model"])
@@ -374,7 +372,7 @@ def angles(v: live.Values) -> Slots:
     }  # fmt: skip
 
 
-def at_one(v: live.Values, exact_angles: Any, where: str) -> Slots:
+def at_one(v: live.Values, exact_angles: Any, where: str) -> live.Slots:
     """What the chosen rounding makes of the chosen pair's angle."""
     dtype, way, pair = v["dtype"], v["held"], v["pair"]
     frequencies, chosen = inv_freq(v["model"]), casts(way, dtype)
@@ -399,7 +397,7 @@ def at_one(v: live.Values, exact_angles: Any, where: str) -> Slots:
     }  # fmt: skip
 
 
-def past_the_last(v: live.Values, exact_angles: Any, where: str) -> Slots:
+def past_the_last(v: live.Values, exact_angles: Any, where: str) -> live.Slots:
     """The same where there is no number for the position."""
     dtype, exact = v["dtype"], float(exact_angles[v["pair"]])
     told = f"cos {angle(exact)} = <b>{decimal(math.cos(exact))}</b>"
@@ -521,7 +519,7 @@ class Told:
     off: float
 
 
-def invariance(v: live.Values) -> Slots:
+def invariance(v: live.Values) -> live.Slots:
     """Scores by position and distance, which should be alike in every row, and right."""
     dtype, model, at, behind = v["dtype"], v["model"], v["position"], v["distance"]
     ways = [way for way in dtypes(dtype) if at <= reached(way, dtype)]

@@ -94,12 +94,12 @@ def parameters(v: live.Values) -> Iterator[params.Parameter]:
     yield from (SEQ_LEN, NUM_HEADS, params.HEAD_DIM, BYTES)
 
 
-def draw(part: str, **v: live.Values) -> dict[str, live.Picture]:
+def draw(part: str, **v: live.Values) -> live.Slots:
     """Every picture of one part."""
     return {"shaw": shaw, "buckets": buckets, "heads": heads, "cost": cost}[part](v)
 
 
-def shaw(v: live.Values) -> dict[str, live.Picture]:
+def shaw(v: live.Values) -> live.Slots:
     """Rows of the table, the table, and what it adds to the scores of the query."""
     query, key, largest = v["query"], v["key"], v["max_relative_position"]
     rows = relative.shaw_index(TOKENS, None, largest)
@@ -189,7 +189,7 @@ def caption_of_shaw(query: int, key: int, largest: int, row: int) -> str:
                clipped=number(largest if distance > 0 else -largest))  # fmt: skip
 
 
-def buckets(v: live.Values) -> dict[str, live.Picture]:
+def buckets(v: live.Values) -> live.Slots:
     """The ruler, the sizes of the buckets, and where float64 would differ."""
     position, both = v["relative_position"], v["direction"] == "bidirectional"
     setting = (v["num_buckets"], v["max_distance"], both)
@@ -322,7 +322,7 @@ def caption_of_float64(apart: list[list[int]], both: bool) -> str:
                "up the wrong number there.", count=count, some=some, more=more)  # fmt: skip
 
 
-def heads(v: live.Values) -> dict[str, live.Picture]:
+def heads(v: live.Values) -> live.Slots:
     """Bias of one trained head over pairs, and of all heads by distance."""
     query, key, head = v["query"], v["key"], v["head"]
     table = checkpoint.load(v["model"]).weights["positions.table"].astype(float)
@@ -403,7 +403,7 @@ def caption_of_head(
                pair=pair, bucket=bucket, b=signed(b), likes=likes)  # fmt: skip
 
 
-def cost(v: live.Values) -> dict[str, live.Picture]:
+def cost(v: live.Values) -> live.Slots:
     """Memory of the bias written out, and of what it compares with."""
     seq_len, num_heads, head_dim = v["seq_len"], v["num_heads"], v["head_dim"]
     each = int(v["bytes_per_number"])

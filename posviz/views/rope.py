@@ -150,7 +150,7 @@ class Scene:
         return float(rope.scores(q, k, m, n, self.inv_freq, self.layout)[0, 0])
 
 
-def draw(**values: Any) -> dict[str, live.Picture]:
+def draw(**values: Any) -> live.Slots:
     """Every picture of the chosen part."""
     scene = Scene(**values)
     return {name: one for name, one in DRAWN[scene.part](scene)}

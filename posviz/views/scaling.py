@@ -30,8 +30,6 @@ from posviz.ui import live
 from posviz.ui.labels import ALL_METHODS
 from posviz.ui.text import complaint, say
 
-Slots = dict[str, live.Picture]
-
 PARTS = {"spectrum": "Spectrum", "angles": "Angles", "attention": "Attention", "cache": "Cache",
          "units": "Units", "take": "Take away"}  # fmt: skip
 LABELS = {name: label for name, label in ALL_METHODS.items() if name != "proportional"}
@@ -343,7 +341,7 @@ def why(name: str, problem: params.InvalidParameterError) -> str:
     return complaint(problem)
 
 
-def draw(**values: Any) -> Slots:
+def draw(**values: Any) -> live.Slots:
     """Every picture of the chosen part."""
     scene = Scene(**values)
     part = {"spectrum": spectrum, "angles": angles, "attention": attention, "units": units,
@@ -366,7 +364,7 @@ def told(caption: str, *formulas: str) -> live.Picture:
 def charted(
     key: str, title: str, note: str, plot: dict[str, Any],
     legend: Sequence[tuple[str, str, str]] = (), *, said: str = "",
-) -> Slots:  # fmt: skip
+) -> live.Slots:  # fmt: skip
     """A chart under its heading; the text alternative has the note, and what else is ``said``."""
     alt = "; ".join(filter(None, (f"{title}: {plain_text(note)}", said)))
     heading = style.heading(title, note, legend)
@@ -389,7 +387,7 @@ def no_scaling(name: str, label: str) -> str:
 # --------------------------------------------------------------------------------------- spectrum
 
 
-def spectrum(scene: Scene) -> Slots:
+def spectrum(scene: Scene) -> live.Slots:
     """Wavelength and slowdown of each pair, the bands, and the numbers of each method."""
     effects, strong = scene.effects, scene.strong
     as_frequency = scene.show == "inv_freq"
@@ -586,7 +584,7 @@ def formulas(scene: Scene) -> list[str]:
 # ----------------------------------------------------------------------------------------- angles
 
 
-def angles(scene: Scene) -> Slots:
+def angles(scene: Scene) -> live.Slots:
     """Angles needed against angles seen, plain and pinned, and how many are new by length."""
     strong, length = scene.strong, scene.seq_len
     step = -(-length // POSITIONS)
@@ -670,7 +668,7 @@ def angles(scene: Scene) -> Slots:
 # -------------------------------------------------------------------------------------- attention
 
 
-def attention(scene: Scene) -> Slots:
+def attention(scene: Scene) -> live.Slots:
     """Scores by distance with q = k, and of a head that learned to look back."""
     reach = FAR * scene.trained
     starts = distance.bins(reach, POINTS, "log")[:-1]  # the last one joins the bin before
@@ -747,7 +745,7 @@ def timeline(scene: Scene) -> Timeline:
                     scene.engine, scene.policy)  # fmt: skip
 
 
-def measure(**values: Any) -> Iterator[Slots]:
+def measure(**values: Any) -> Iterator[live.Slots]:
     """The largest error among all keys, where the pictures look at some of them."""
     scene = Scene(**values)
     if scene.part != "cache" or scene.total > ALL_KEYS:
@@ -763,7 +761,7 @@ def measure(**values: Any) -> Iterator[Slots]:
     yield {key: drawn[key] for key in ("caption", "scores:head", "errors:head")}
 
 
-def cache(scene: Scene, found: tuple[float, int, float] | None = None) -> Slots:
+def cache(scene: Scene, found: tuple[float, int, float] | None = None) -> live.Slots:
     """A sequence that grows: what rotated each cached key, and what that does to scores.
 
     ``found`` is the largest error of all keys, its distance and the largest one of random scores.
@@ -859,7 +857,7 @@ def why_right(scene: Scene) -> str:
 # ------------------------------------------------------------------------------------------ units
 
 
-def units(scene: Scene) -> Slots:
+def units(scene: Scene) -> live.Slots:
     """One knob in terms of the others, and what it does on top of another scaling."""
     rope, given = scene.plain, rope_units.unit(scene.unit)
     factor = given.factor(scene.value, rope)
@@ -957,7 +955,7 @@ def yarn_flags(scene: Scene, factor: float) -> str:
 # -------------------------------------------------------------------------------------- take away
 
 
-def take(scene: Scene) -> Slots:
+def take(scene: Scene) -> live.Slots:
     """What is taken away, in a sentence; :func:`texts` has the texts."""
     size = scene.frequencies[scene.strong][1]
     said = say("{counted}; cos and sin × {size}, scores × {gain}. Drag: the texts below follow "

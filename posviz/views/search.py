@@ -17,7 +17,7 @@ LINE = params.Text(
 )
 KINDS = {
     "page": "page", "part": "part", "word": "word", "method": "method", "encoding": "encoding",
-    "key": "config key", "term": "term", "pitfall": "pitfall", "claim": "claim",
+    "key": "config key", "term": "glossary term", "pitfall": "pitfall", "claim": "claim",
     "model": "model", "prose": "explanation",
 }  # fmt: skip
 # What an explanation shows of itself: so many letters before the word, if its sentence does not fit
@@ -30,7 +30,7 @@ def parameters(v: live.Values) -> Iterator[params.Parameter]:
     yield LINE
 
 
-def draw(**values: str) -> dict[str, live.Picture]:
+def draw(**values: str) -> live.Slots:
     """The links, and in words how many there are."""
     line = values["search"]
     if not normal(line):

@@ -13,8 +13,6 @@ from posviz.figures.style import counted, number, plain_text
 from posviz.ui import live
 from posviz.ui.text import say
 
-Slots = dict[str, live.Picture]
-
 PARTS = {"table": "The table", "counter": "A soft counter", "distance": "Distance",
          "beyond": "Past training"}  # fmt: skip
 HANDLES = {
@@ -168,7 +166,7 @@ def captioned(sentence: str, *formulas: str) -> live.Picture:
     return live.drawing(style.caption(sentence) + below)
 
 
-def draw(**values: Any) -> Slots:
+def draw(**values: Any) -> live.Slots:
     """Every picture of the chosen part."""
     scene = Scene(**values)
     return {"table": the_table, "counter": counter, "distance": distance, "beyond": beyond}[
@@ -193,7 +191,7 @@ def mapped(scene: Scene, **more: Any) -> live.Picture:
     )  # fmt: skip
 
 
-def the_table(scene: Scene) -> Slots:
+def the_table(scene: Scene) -> live.Slots:
     """The heat map, its row and column, and the clocks of the row."""
     slowest, limit = float(scene.wavelengths[-1]), sinusoidal.longest_wavelength(scene.base)
     if scene.pairs == 1:
@@ -239,7 +237,7 @@ def the_table(scene: Scene) -> Slots:
 # -------------------------------------------------------------------------------- the counter
 
 
-def counter(scene: Scene) -> Slots:
+def counter(scene: Scene) -> live.Slots:
     """A binary counter beside the sines that count as it does."""
     count, p = scene.bits, scene.position
     width, rows = 2 * count, range(2**count)
@@ -311,7 +309,7 @@ def counter(scene: Scene) -> Slots:
 # ------------------------------------------------------------------- distance and the shift
 
 
-def distance(scene: Scene) -> Slots:
+def distance(scene: Scene) -> live.Slots:
     """The dot product by offset, and the matrix that moves every position by k."""
     k, p, d = scene.shift, scene.position, scene.d_model
     offsets, peak = range(-REACH, REACH + 1), float(sinusoidal.dot_product(0, d))
@@ -362,7 +360,7 @@ def distance(scene: Scene) -> Slots:
 # ------------------------------------------------------------------------------ past training
 
 
-def beyond(scene: Scene) -> Slots:
+def beyond(scene: Scene) -> live.Slots:
     """The table past the trained length, its clocks there, and what a trained model made of it."""
     p, trained, slow = scene.position, scene.trained, int(scene.slow.sum())
     is_past = p >= trained

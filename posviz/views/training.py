@@ -56,22 +56,20 @@ def parameters(v: live.Values) -> Iterator[params.Parameter]:
     )  # fmt: skip
 
 
-def draw(model: str, beside: str, step: int) -> dict[str, live.Picture]:
+def draw(model: str, beside: str, step: int) -> live.Slots:
     """Every picture, of one model or of two."""
     shown = {"": replay(model)}
     if beside != "nothing":
         shown[":beside"] = replay(beside)
     end = max(int(one.steps[-1]) for one in shown.values())
     top = max(float(one.losses[kind].max()) for one in shown.values() for kind in KINDS[one.task])
-    drawn: dict[str, live.Picture] = {}
+    drawn: live.Slots = {}
     for place, one in shown.items():
         drawn |= pictures_of(one, step, place, end, top)
     return drawn
 
 
-def pictures_of(
-    one: Replay, step: int, place: str, end: int, top: float
-) -> dict[str, live.Picture]:
+def pictures_of(one: Replay, step: int, place: str, end: int, top: float) -> live.Slots:
     """Losses, strips and shares of one model at the last point that ``step`` has reached.
 
     Steps up to ``end`` and losses up to ``top`` have room, the same for both models.

@@ -75,14 +75,14 @@ def parameters(v: live.Values) -> Iterator[params.Parameter]:
                         "Column of R.")  # fmt: skip
 
 
-def draw(**v: object) -> dict[str, live.Picture]:
+def draw(**v: object) -> live.Slots:
     """The pictures of the part that is shown."""
     return {"terms": terms, "memory": memory, "shift": shift, "distance": distance}[
         str(v["part"])
     ](v)  # fmt: skip
 
 
-def terms(v: live.Values) -> dict[str, live.Picture]:
+def terms(v: live.Values) -> live.Slots:
     """The four terms as maps that add up, and what a move of the text does to them."""
     form, first, shifted = v["form"], v["memory"], v["shift"]
     k_len = first + v["q_len"]
@@ -170,7 +170,7 @@ def caption(v: live.Values, now: transformer_xl.Terms, change: dict[str, float])
     )  # fmt: skip
 
 
-def memory(v: live.Values) -> dict[str, live.Picture]:
+def memory(v: live.Values) -> live.Slots:
     """Two segments whose absolute indices collide, and the distances that do not."""
     length, asker, index = v["length"], v["asker"], v["index"]
     x = transformer_xl.tokens(2 * length, D_MODEL, seed=9)
@@ -216,7 +216,7 @@ def memory(v: live.Values) -> dict[str, live.Picture]:
     }  # fmt: skip
 
 
-def shift(v: live.Values) -> dict[str, live.Picture]:
+def shift(v: live.Values) -> live.Slots:
     """The relative shift as cells that move."""
     q_len, encoder = v["shift_q_len"], v["table"] == "encoder"
     k_len = q_len + v["shift_memory"]
@@ -293,7 +293,7 @@ def told_shift(
     )  # fmt: skip
 
 
-def distance(v: live.Values) -> dict[str, live.Picture]:
+def distance(v: live.Values) -> live.Slots:
     """Terms b and d by distance, and the table R that they come from."""
     far, clamp, dimension = v["distance"], v["clamp_len"], v["dimension"]
     x = transformer_xl.tokens(LONGEST, D_MODEL, v["token"])

@@ -74,13 +74,14 @@ export function markup(component) {
     one.saving ??= offerFiles(one);
     one.saving.hidden = !host.querySelector(PICTURED);
     one.asTable.hidden = !host.querySelector("canvas, table");
+    one.asCode.hidden = !one.view || !host.querySelector("canvas");
   });
 }
 
 // What makes a drawing a picture that one wants to have, and no sentence.
 const PICTURED = 'canvas, svg, table, [role="img"]';
 
-// Buttons that take the picture away: as a table, a drawing, an image, its heading above it.
+// Buttons that take the picture away: as a script, a table, a drawing, an image, its heading above it.
 export function offerFiles(one) {
   const { host } = one;
   host.insertAdjacentHTML("afterend", '<p class="pv-save"></p>');
@@ -94,6 +95,10 @@ export function offerFiles(one) {
     place.append(button);
     return button;
   };
+  one.asCode = offer("Python", async () => {
+    const { takeCode } = await import("./take.js");
+    takeCode(one.view, key, name);
+  });
   one.asTable = offer("CSV", async () => {
     const [{ csv, table }, { handOver }] = await Promise.all([import("./table.js"), import("./still.js")]);
     const rows = table(one);
@@ -105,6 +110,7 @@ export function offerFiles(one) {
       const heading = one.view?.pictures.get(`${key}:head`)?.host;
       save(heading?.isConnected ? [heading, host] : [host], kind, name);
     });
+  one.asCode.hidden = !one.view;
   return place;
 }
 
