@@ -8,7 +8,7 @@ PIP := $(BIN)/python -m pip install --no-compile --quiet --disable-pip-version-c
 # Playwright's own browser, where Debian's cannot be installed, stays in the project.
 export PLAYWRIGHT_BROWSERS_PATH ?= $(CURDIR)/.browsers
 
-.PHONY: help run test others lint types fix messages oracle models measure bench bench-lab bench-heat load hosting screenshots thorough clean
+.PHONY: help run test lint types fix messages oracle models measure bench bench-lab bench-heat load hosting access screenshots thorough clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /: /' | column -t -s:
@@ -20,14 +20,11 @@ run: $(VENV)/app  ## serve the app at http://localhost:8501 (PORT=... for anothe
 PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 
 test: $(VENV)/dev $(VENV)/chromium lint  ## everything that guards a commit
-# Types and the other tests run behind the browser tests, which wait and count updates a second.
-	@nice -n 10 $(MAKE) --no-print-directory --keep-going --jobs 2 types others \
-		>$(VENV)/others.log 2>&1 & \
-	others=$$!; $(PYTEST) -m e2e; browser=$$?; \
-	wait $$others; passed=$$?; cat $(VENV)/others.log; exit $$((browser + passed))
-
-others: $(VENV)/dev
 	$(PYTEST) -m "not e2e and not committed and not hosting"
+# Types are checked behind the browser tests, which wait now and then and count updates a second.
+	@nice -n 10 $(BIN)/mypy >$(VENV)/types.log 2>&1 & \
+	types=$$!; $(PYTEST) -m e2e; browser=$$?; \
+	wait $$types; typed=$$?; cat $(VENV)/types.log; exit $$((browser + typed))
 
 lint: $(VENV)/dev
 	$(BIN)/ruff check .
@@ -72,6 +69,9 @@ load: $(VENV)/load $(VENV)/chromium  ## a lecture full of visitors: what they fe
 
 hosting: $(VENV)/dev $(VENV)/chromium $(VENV)/nginx  ## two processes behind nginx, as compose.yaml has them; one is killed
 	$(BIN)/python -m pytest -m hosting tests/hosting
+
+access: $(VENV)/dev $(VENV)/chromium  ## axe-core, zoom and phones on every page and part (30 min; ONLY=rope for some)
+	$(BIN)/python -m tests.access $(ONLY)
 
 screenshots: $(VENV)/dev $(VENV)/chromium  ## pictures of the app for the README, in docs/screenshots
 	$(BIN)/python -m tests.screenshots

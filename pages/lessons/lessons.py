@@ -47,7 +47,7 @@ def _take_over(name: str) -> None:
 def make() -> None:
     """The visitor's lesson: its title, its steps, one of them to be edited, and what to do."""
     made = draft.lesson()
-    st.html(f'<h2 class="pv-make-title">{escape(say("Make a lesson"))}</h2>')
+    st.html(f'<h2 class="pv-make-title"><b>{escape(say("Make a lesson"))}</b></h2>')
     if refused := st.session_state.pop(REFUSED, ""):
         st.html(f'<p class="pv-notice" role="alert">{escape(refused)}</p>')
     left, right = st.columns([5, 6], gap="large")
@@ -86,13 +86,14 @@ def field(name: str, label: str, value: str, longest: int, *, area: bool = False
 
 def row(made: Lesson, at: int, step: Step) -> None:
     """One step in the list, with what moves it."""
-    number, title = at + 1, view.page_title(step)
+    number = at + 1
+    told = lesson.unlinked(view.plain(step, 64))
     with st.container(key=f"pv-make-row-{at}", horizontal=True, vertical_alignment="center",
                       gap="xsmall"):  # fmt: skip
         st.button(
-            f"{number}. {title}", key=f"lessons:edit:{at}", on_click=_choose, args=[at],
+            f"**{number}. {view.page_title(step)}** {told}", key=f"lessons:edit:{at}",
+            on_click=_choose, args=[at], width="stretch",
             type="primary" if at == st.session_state.get(AT, 0) else "tertiary",
-            help=view.plain(step) or None, width="stretch",
         )  # fmt: skip
         for icon, label, by, possible in (
             (":material/arrow_upward:", say("Step {number} up", number=number), -1, at > 0),
@@ -240,6 +241,11 @@ def ask(at: int, step: Step) -> None:
     if asked.figure in places:
         part("figure", st.selectbox, say("Covered until then"), asked.figure, options=places,
              format_func=lambda one: labels[one])  # fmt: skip
+    others = [one for one in labels if one != asked.figure]
+    if others:
+        part("covers", st.pills, say("Covered as well, for it would tell"),
+             [one for one in others if one in asked.covers], options=others,
+             selection_mode="multi", format_func=lambda one: labels[one])  # fmt: skip
     if asked.options:
         part("options", st.text_area, say("Answers, one a line"), "\n".join(asked.options),
              height=100)  # fmt: skip
@@ -260,6 +266,7 @@ def _answer(at: int, name: str, value: Any) -> None:
         right = min(before.right, len(options) - 1)
         _change(at, ask=replace(before, options=options, right=right))
     else:
+        value = tuple(value) if name == "covers" else value
         _change(at, ask=replace(before, **{name: value}))
 
 

@@ -189,7 +189,8 @@ def ladder(rungs: Sequence[Rung], chosen: int, end: float, *, alt: str, _: Words
         for label, tick in _slope_ticks(end).items()
     )
     ends = f"<dt>{_('slope')}</dt><dd class='pv-alibi-axis'>{ticks}</dd>"
-    return f'<dl class="pv-alibi-ladder" role="group" aria-label="{escape(alt)}">{rows}{ends}</dl>'
+    ladder = f'<dl class="pv-alibi-ladder">{rows}{ends}</dl>'
+    return f'<div role="group" aria-label="{escape(alt)}">{ladder}</div>'
 
 
 def _across(slope: float, end: float) -> float:
@@ -423,7 +424,7 @@ def covered(
 
 def contexts(head: Sequence[str], rows: Sequence[Sequence[str]], current: int) -> str:
     """Rows of numbers, one for each context length, the current one strong; HTML."""
-    top = "".join(f'<th scope="col">{cell}</th>' for cell in head)
+    top = "".join(f'<th scope="col">{cell}</th>' if cell else "<td></td>" for cell in head)
     body = "".join(
         f"<tr{' class=is-current' if n == current else ''}>"
         f'<th scope="row">{first}</th>{"".join(f"<td>{cell}</td>" for cell in rest)}</tr>'

@@ -34,11 +34,14 @@ class Entry:
 
 def shelf(entries: Sequence[Entry], chosen: str, _: Words) -> str:
     """The lessons, one of them chosen, HTML."""
+
+    def length(one: Entry) -> str:
+        return _("{steps} steps, about {minutes} minutes", steps=one.steps, minutes=one.minutes)
+
     rows = "".join(
         f'<li><button type="button" data-set="about={escape(one.name)}" '
         f'aria-pressed="{str(one.name == chosen).lower()}"><b>{escape(one.title)}</b>'
-        f"<small>{_('{steps} steps, about {minutes} minutes', steps=one.steps, minutes=one.minutes)}"
-        f"</small></button><p>{escape(one.about)}</p>"
+        f"<small>{length(one)}</small></button><p>{escape(one.about)}</p>"
         f'<p class="pv-lessons-go"><a href="{escape(one.start)}" target="_self">{_("Start")}</a>'
         f'<a href="{escape(one.stage)}" target="_self">{_("Present")}</a></p></li>'
         for one in entries

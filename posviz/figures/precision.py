@@ -145,7 +145,7 @@ def choose(way: str, label: str, *, chosen: bool) -> str:
 
 def table(head: Sequence[str], rows: Sequence[tuple[str, Sequence[str]]], *, alt: str) -> str:
     """Labels and numbers in columns, the first one over the labels; HTML."""
-    columns = "".join(f'<th scope="col">{one}</th>' for one in head)
+    columns = "".join(f'<th scope="col">{one}</th>' if one else "<td></td>" for one in head)
     body = "".join(
         f'<tr><th scope="row">{label}</th>{"".join(f"<td>{cell}</td>" for cell in cells)}</tr>'
         for label, cells in rows

@@ -61,14 +61,19 @@ class Frame:
         """The frame without what is named of it: ``handles``, ``figures``, a question."""
         if not names:
             return self
-        own = {name: None for name in ("handles", "figures") if name in names}
+        handles = None if "handles" in names else self.handles
+        figures = None if "figures" in names else self.figures
         lesson = self.lesson
         if lesson and self.step:
-            asks = {"ask": None} if any(name.startswith("ask.") for name in names) else {}
-            step = replace(self.step, **own, **asks)
+            step = replace(
+                self.step,
+                handles=None if "handles" in names else self.step.handles,
+                figures=None if "figures" in names else self.step.figures,
+                ask=self.step.ask if {*names} <= {"handles", "figures"} else None,
+            )
             steps = (*lesson.steps[: self.at - 1], step, *lesson.steps[self.at :])
             lesson = replace(lesson, steps=steps)
-        return replace(self, lesson=lesson, **own)
+        return replace(self, lesson=lesson, handles=handles, figures=figures)
 
     def query(self, **changed: object) -> dict[str, str]:
         """What a link to this frame says, or to one with changes."""
@@ -128,7 +133,7 @@ def unknown(
     """What the frame names and this view has not, by what it is: told, and then disregarded."""
     handles, figures = around.seen_handles, around.seen_figures
     ask = around.step.ask if around.step else None
-    if handles is figures is ask is None:
+    if handles is None and figures is None and ask is None:
         return {}
     drawn = view.draw(**values)
     places = [name for name in drawn if not name.startswith("note:") and ":head" not in name]

@@ -25,6 +25,7 @@ import importlib
 import json
 import logging
 import os
+import secrets
 import sys
 import threading
 import zlib
@@ -355,7 +356,7 @@ _DRAFT = _component("draft")
 def anchor(
     view: View,
     values: Values,
-    on_moved: Callable[[Mapping[str, str]], None],
+    on_moved: Callable[[Mapping[str, str], bool], None],
     *,
     around: Mapping[str, object] | None = None,
     on_reset: Callable[[], None] = lambda: None,
@@ -365,7 +366,8 @@ def anchor(
     Args:
         view: The page's view.
         values: Every value, as this run has it.
-        on_moved: Called with the values, by name and as a link writes them, that are new.
+        on_moved: Called with the values, by name and as a link writes them, that are new; and
+            whether they are the whole state, after a session was lost.
         around: What stands around the page, for ``static/frame.js``.
         on_reset: Called when the view shall begin anew.
     """
@@ -375,13 +377,14 @@ def anchor(
     def moved() -> None:
         if told := (st.session_state.get(name) or {}).get("moved"):
             st.session_state[heard] = told["message"]
-            on_moved(told["values"])
+            on_moved(told["values"], told.get("whole", False))
 
     _ANCHOR(
         key=name,
         data={
             "view": view.name,
             "address": urlencode(view.query(values)),
+            "session": st.session_state.setdefault("posviz:session", secrets.token_hex(8)),
             "measures": view.measure is not None,
             "message": st.session_state.get(heard, 0),
             "around": around,

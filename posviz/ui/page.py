@@ -378,7 +378,7 @@ class Sheet:
         live.anchor(
             self.view,
             self.values,
-            lambda moved: write(self.view, moved),
+            lambda moved, whole: write(self.view, moved, only=whole),
             around={
                 "language": text.language(),
                 "expected": _expected_language(),

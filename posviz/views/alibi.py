@@ -13,6 +13,7 @@ from posviz.figures import style
 from posviz.figures.style import number, percent, plain_text, token_count, tokens
 from posviz.ui import live
 from posviz.ui.text import say
+from posviz.views import snippets
 
 PARTS = {"slopes": "Slopes", "bias": "Bias matrix", "weights": "Windows", "length": "Length"}
 HANDLES = {
@@ -522,4 +523,4 @@ def lab(scene: Scene) -> live.Slots:
     }  # fmt: skip
 
 
-VIEW = live.View("alibi", parameters, draw)
+VIEW = live.View("alibi", parameters, draw, code=snippets.alibi)

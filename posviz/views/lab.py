@@ -18,6 +18,7 @@ from posviz.models.reading import TRAINED
 from posviz.ui import live
 from posviz.ui.labels import FAMILIES, METHODS
 from posviz.ui.text import complaint, say
+from posviz.views import snippets
 
 STILL = {
     "t5": "T5 adds a trained number for each bucket of distances; the last one begins at 128 "
@@ -550,4 +551,12 @@ def holds(curve: Curve) -> str:
     return say("{sentence}.", sentence=held)
 
 
-VIEW = live.View("lab", parameters, draw, measure)
+def code(**values: Any) -> dict[str, str]:
+    """Scripts of both charts, as far as what they show was measured before."""
+    scene = Scene(**values)
+    there = [f"names-{model}" for model in FAMILIES if f"names-{model}" in measured.families()]
+    way = None if scene.read.windowed or scene.read.known is None else scene.read.way
+    return snippets.lab(there, scene.read.name, way, published=scene.beside != "nothing")
+
+
+VIEW = live.View("lab", parameters, draw, measure, code)

@@ -13,6 +13,7 @@ from posviz.figures.style import number, percent
 from posviz.models import names, tables
 from posviz.ui import live
 from posviz.ui.text import complaint, say
+from posviz.views import snippets
 
 FAMILY = "names-learned"
 PARTS = {
@@ -421,4 +422,4 @@ def measure(**values: Any) -> Iterator[live.Slots]:
         yield reading(scene, found, looks)
 
 
-VIEW = live.View("learned", parameters, draw, measure)
+VIEW = live.View("learned", parameters, draw, measure, snippets.learned)

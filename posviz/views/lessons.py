@@ -6,6 +6,7 @@ import functools
 import html
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from urllib.parse import urlencode
 
@@ -97,7 +98,7 @@ def handle_labels(step: Step) -> dict[str, str]:
     view = live.view_named(step.page)
     assert view
     declared = view.declared(view.read(step.state)[0])
-    return {name: say(getattr(one, "label", "")) or name for name, one in declared.items()}
+    return _apart({name: say(getattr(one, "label", "")) or name for name, one in declared.items()})
 
 
 def figure_labels(step: Step) -> dict[str, str]:
@@ -123,7 +124,13 @@ def _figure_labels(_: str, address: str) -> tuple[dict[str, str], tuple[str, ...
         told = _heading(drawn.get(f"{name}:head")) or _beginning(one)
         if told:
             labels[name] = told
-    return labels, tuple(name for name in labels if drawn[name].is_chart)
+    return _apart(labels), tuple(name for name in labels if drawn[name].is_chart)
+
+
+def _apart(labels: dict[str, str]) -> dict[str, str]:
+    """Labels by name; those that several have, with the name."""
+    often = Counter(labels.values())
+    return {name: f"{one} ({name})" if often[one] > 1 else one for name, one in labels.items()}
 
 
 def _heading(picture: live.Picture | None) -> str:

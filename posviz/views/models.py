@@ -18,6 +18,7 @@ from posviz.hf_config import Reading, Rotary
 from posviz.ui import live
 from posviz.ui.labels import ALL_METHODS
 from posviz.ui.text import by_language, complaint, say
+from posviz.views import snippets
 
 SCALED = ALL_METHODS | {"default": "no scaling"}
 ENCODINGS = {
@@ -760,4 +761,4 @@ def config_text(name: str) -> str:
     return re.sub(r"\[[^\[\]{}]*\]", lambda found: " ".join(found[0].split()), told)
 
 
-VIEW = live.View("models", parameters, draw)
+VIEW = live.View("models", parameters, draw, code=snippets.models)

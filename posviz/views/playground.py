@@ -15,6 +15,7 @@ from posviz.rope_scaling import Frequencies, NoScaling, RopeScaling, scaling
 from posviz.ui import live
 from posviz.ui.labels import METHODS
 from posviz.ui.text import complaint, say
+from posviz.views import snippets
 
 MEANINGS = {
     "default": "no scaling: the frequencies as trained",
@@ -352,4 +353,4 @@ def readouts(scene: Scene) -> list[pictures.Lamp]:
     ]  # fmt: skip
 
 
-VIEW = live.View("playground", parameters, draw)
+VIEW = live.View("playground", parameters, draw, code=snippets.playground)

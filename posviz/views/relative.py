@@ -11,6 +11,7 @@ from posviz.figures.style import counted, number, token_count
 from posviz.models import checkpoint
 from posviz.ui import live
 from posviz.ui.text import complaint, say
+from posviz.views import snippets
 
 PARTS = {"shaw": "Shaw", "buckets": "T5 buckets", "heads": "T5 heads", "cost": "Cost"}
 HANDLES = {
@@ -462,4 +463,4 @@ def cost(v: live.Values) -> live.Slots:
     }  # fmt: skip
 
 
-VIEW = live.View("relative", parameters, draw)
+VIEW = live.View("relative", parameters, draw, code=snippets.relative)

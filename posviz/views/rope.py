@@ -16,6 +16,7 @@ from posviz.figures.style import counted, number, plain_text, token_count
 from posviz.mla import MLA, absorption
 from posviz.ui import live
 from posviz.ui.text import complaint, say
+from posviz.views import snippets
 
 # Each part: what its segment says, its handles, and the dimension of a head that it begins with.
 PARTS: dict[str, tuple[str, tuple[str, ...], int]] = {
@@ -716,4 +717,4 @@ DRAWN: dict[str, Callable[[Scene], Pictures]] = {
 }  # fmt: skip
 
 
-VIEW = live.View("rope", parameters, draw)
+VIEW = live.View("rope", parameters, draw, code=snippets.rope)

@@ -29,6 +29,7 @@ from posviz.rope_scaling import Effect, Frequencies, RopeScaling, effect, scalin
 from posviz.ui import live
 from posviz.ui.labels import ALL_METHODS
 from posviz.ui.text import complaint, say
+from posviz.views import snippets
 
 PARTS = {"spectrum": "Spectrum", "angles": "Angles", "attention": "Attention", "cache": "Cache",
          "units": "Units", "take": "Take away"}  # fmt: skip
@@ -1045,4 +1046,13 @@ HANDLES = {
 }  # fmt: skip
 
 
-VIEW = live.View("scaling", parameters, draw, measure)
+def code(**values: Any) -> dict[str, str]:
+    """Scripts of the pictures, with the methods that this RoPE can have."""
+    scene = Scene(**values)
+    return snippets.scaling(
+        scene.scaled, scene.plain, part=scene.part, trained=scene.trained, seq_len=scene.seq_len,
+        back=scene.distance, show=scene.show,
+    )  # fmt: skip
+
+
+VIEW = live.View("scaling", parameters, draw, measure, code)

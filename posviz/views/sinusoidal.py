@@ -12,6 +12,7 @@ from posviz.figures import style
 from posviz.figures.style import counted, number, plain_text
 from posviz.ui import live
 from posviz.ui.text import say
+from posviz.views import snippets
 
 PARTS = {"table": "The table", "counter": "A soft counter", "distance": "Distance",
          "beyond": "Past training"}  # fmt: skip
@@ -437,4 +438,4 @@ def beyond(scene: Scene) -> live.Slots:
     }  # fmt: skip
 
 
-VIEW = live.View("sinusoidal", parameters, draw)
+VIEW = live.View("sinusoidal", parameters, draw, code=snippets.sinusoidal)

@@ -173,11 +173,11 @@ def measure(peer: Peer, browser: Browser, shots: Path | None) -> None:
         x, y = grip(page, selector)
         page.mouse.move(x, y)
         page.mouse.down()
-        page.mouse.move(x + 2, y)
+        page.mouse.move(x - 2, y)
         settle(page, 600)
         reset(page)
-        for step in range(24):  # slow: each move waits for the answer to the last
-            page.mouse.move(x + 2 + (step % 8 + 1) * (2 if step // 8 % 2 == 0 else -2), y)
+        for step in range(20):  # slow: each move waits for the answer to the last
+            page.mouse.move(x + (step % 10 + 1) * (1 if step < 10 else -1), y)
             settle(page)
         peer.note(SLOW.format(name), latencies(page))
         if shots:
@@ -188,21 +188,21 @@ def measure(peer: Peer, browser: Browser, shots: Path | None) -> None:
         traffic.unpacked = step = 0
         began = time.perf_counter()
         while (elapsed := time.perf_counter() - began) < 3.0:  # fast: 60 moves a second
-            page.mouse.move(x + 25 * abs((step % 80) / 40 - 1), y)
+            page.mouse.move(x + 12 * (1 - abs(step % 80 - 40) / 20), y)
             step += 1
             page.wait_for_timeout(max(0.0, 1000 * (step / 60 - (time.perf_counter() - began))))
         probe = page.evaluate("window.probe")
         updates = min(len(drawn) for drawn in probe["drawn"])
         peer.note(FAST.format(name), [updates / elapsed])
         if name == HANDLES[-1]:
-            peer.note(SENT, [traffic.unpacked / max(updates, 1) / 1000])
+            peer.note(SENT, [traffic.unpacked / updates / 1000] if updates else [])
         blank += probe["blank"]
         page.mouse.up()
         settle(page, 800)
 
     page.locator(peer.handles[0]).first.focus()
     reset(page)
-    for key in ["ArrowRight"] * 10 + ["ArrowLeft"] * 10:
+    for key in ["ArrowRight"] * 8 + ["ArrowLeft"] * 8:
         page.keyboard.press(key)
         settle(page)
     peer.note(KEY, latencies(page))

@@ -6,7 +6,7 @@ import streamlit as st
 from posviz.ui import live, page
 
 if __name__ == "__main__":
-    page.frame()
+    page.begin()
 
     @st.fragment
     def fragment() -> None:

@@ -29,7 +29,7 @@ def measure(size: int) -> Iterator[dict[str, live.Picture]]:
 
 
 if __name__ == "__main__":
-    page.frame()
+    page.begin()
     view = live.View("measured", parameters, draw, measure)
     page.open_view(view)
 
@@ -41,7 +41,7 @@ if __name__ == "__main__":
         page.picture(view, "fast", drawn["fast"])
         page.picture(view, "slow", drawn["slow"])
         st.write(f"streamlit {v['size']}")
-        live.anchor(view, v, lambda moved: page.write(view, moved))
+        live.anchor(view, v, lambda moved, whole: page.write(view, moved, only=whole))
 
     fragment()
 else:

@@ -94,7 +94,7 @@ def test_a_lesson_is_made_of_views_and_outlives_a_reload(tab: Visit, tmp_path: P
     saved = lesson.read(Path(download.value.path()).read_text("utf-8"))
     assert saved.title == "Mine"
     assert [step.view for step in saved.steps] == [
-        "alibi?head=7", "rope?part=decay&rope_theta=500.0"]  # fmt: skip
+        "alibi?head=7", "rope?part=decay&rope_theta=500"]  # fmt: skip
     assert saved.steps[1].says == "Look **here**."
 
     broken = tmp_path / "broken.json"

@@ -170,7 +170,7 @@ class Guest:
                 return [one.dataset.key, copy.textContent.trim(), drawn];
               }),
             })"""
-        )  # type: ignore[no-any-return]
+        )
 
     def drag(self, start: float, end: float) -> int:
         """Drags the position; how many pictures followed while the mouse was down."""

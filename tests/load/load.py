@@ -1,7 +1,9 @@
 """Fills the app with visitors on this machine, says what they feel and what the server needs.
 
 Run by ``make load``; ``--minutes 0.5`` for a short look. The server is one process, as the
-container starts it; the visitors are this process, see ``visitor.py``; both share the cores.
+container starts it; the visitors are this process, see ``visitor.py``; both share the cores. While
+others work on the machine too (``others %``) the waits say little; ``ms CPU``, what the server
+needs for an answer with all it does besides, and memory still hold.
 
 - alone: what an empty answer takes, then one visitor who drags.
 - idle: IDLE look on while ACTIVE drag, for half of the minutes. It comes first: what sessions hold
@@ -68,7 +70,8 @@ _COLUMNS: tuple[tuple[str, int, int, tuple[str, ...]], ...] = (
     ("release p50", 12, 0, ("release", "p50")), ("p90", 7, 0, ("release", "p90")),
     ("shown/s", 9, 1, ("updates_a_second_each",)), ("kB", 7, 1, ("kB_an_answer",)),
     ("ms CPU", 8, 1, ("server_cpu_ms_an_answer",)), ("CPU %", 7, 0, ("server_cpu_percent",)),
-    ("own %", 7, 0, ("client_cpu_percent",)), ("MiB/min", 9, 1, ("growth_MiB_a_minute",)),
+    ("own %", 7, 0, ("client_cpu_percent",)), ("others %", 9, 0, ("others_cpu_percent",)),
+    ("MiB/min", 9, 1, ("growth_MiB_a_minute",)),
 )  # fmt: skip
 
 
@@ -122,12 +125,13 @@ class Stage:
         for visitor in visitors:
             visitor.times = times
         begun, first, own = time.perf_counter(), len(samples), time.process_time()
+        busy = _busy()
         before = self.watch.look()
         await asyncio.gather(
             *(one.drag_on(begun + seconds, random.Random(i)) for i, one in enumerate(visitors))
         )
         after, took = self.watch.look(), time.perf_counter() - begun
-        own = time.process_time() - own
+        own, busy = time.process_time() - own, _busy() - busy
         later = samples[(first + len(samples)) // 2 :]  # what is read once has been read by then
         answers = max(len(times.answer), 1)
         await asyncio.gather(*(one.settle() for one in visitors))
@@ -144,12 +148,19 @@ class Stage:
             "server_cpu_percent": 100 * (after.cpu - before.cpu) / took,
             "server_cpu_ms_an_answer": 1e3 * (after.cpu - before.cpu) / answers,
             "client_cpu_percent": 100 * own / took,
+            "others_cpu_percent": 100 * (busy - own - (after.cpu - before.cpu)) / took,
             "rss_MiB": after.rss,
             "growth_MiB_a_minute": slope([s.at / 60 for s in later], [s.rss for s in later]),
             "problems": len(times.problems),
         }
         _show(name, self.found[name])
         return float(waits["felt"]["p90"]) / 1e3
+
+
+def _busy() -> float:
+    """Processor seconds that this machine has worked, whoever for."""
+    times = psutil.cpu_times()
+    return float(times.user + times.nice + times.system)
 
 
 def _show(name: str, found: dict[str, Any]) -> None:

@@ -104,6 +104,16 @@ class View {
     this.save();
   }
 
+  // The session died with its process, or the browser was away for too long. The new one knows only
+  // the link that the visitor came by; what the page shows is the state, and Streamlit is told so.
+  restore() {
+    const message = (this.messages += 1);
+    this.told.clear();
+    for (const [name, value] of this.moved) this.told.set(name, { value, message });
+    const values = Object.fromEntries(new URLSearchParams(this.query));
+    this.report({ values, message, whole: true });
+  }
+
   // The page is left: what it did not say in time is forgotten.
   leave() {
     if (current === this) current = null;
@@ -211,7 +221,10 @@ export function anchor({ data, parentElement, setTriggerValue }) {
   view.anchored = parentElement;
   view.report = (told) => setTriggerValue("moved", told);
   const kept = isNew && !data.address && !location.search && sessionStorage.getItem(`posviz ${data.view}`);
-  view.adopt(data);
+  const isLost = !isNew && view.session !== data.session && view.query !== data.address;
+  view.session = data.session;
+  if (isLost) view.restore();
+  else view.adopt(data);
   if (kept) {
     view.set(...new URLSearchParams(kept));
     view.tell();
