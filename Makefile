@@ -8,7 +8,7 @@ PIP := $(BIN)/python -m pip install --no-compile --quiet --disable-pip-version-c
 # Playwright's own browser, where Debian's cannot be installed, stays in the project.
 export PLAYWRIGHT_BROWSERS_PATH ?= $(CURDIR)/.browsers
 
-.PHONY: help run test lint types fix messages oracle models measure bench bench-lab bench-heat load hosting access screenshots thorough clean
+.PHONY: help run test lint types fix messages oracle models measure bench bench-lab bench-heat load hosting access screenshots thorough audit clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /: /' | column -t -s:
@@ -48,8 +48,11 @@ measure: $(VENV)/app  ## curves and needle grids of all trained models, posviz/t
 	$(BIN)/python -m posviz.models.curves
 	$(BIN)/python -m posviz.models.needles
 
-thorough: $(VENV)/dev  ## property tests with 2,000 examples each, every trained model measured again
+thorough: $(VENV)/dev audit  ## property tests with 2,000 examples each, every trained model measured again
 	$(BIN)/python -m pytest -m "not e2e" --hypothesis-profile=thorough --timeout 3600
+
+audit: $(VENV)/dev $(VENV)/audit/bin/pip-audit  ## known vulnerabilities of the packages installed here
+	$(BIN)/python -m tests.audit.audit
 
 oracle: $(VENV)/dev  ## the core against Hugging Face's own code, run here
 	$(PIP) -r tests/oracle/requirements.txt
@@ -94,6 +97,12 @@ $(VENV)/dev: $(VENV)/app requirements-dev.txt
 
 $(VENV)/load: $(VENV)/dev tests/load/requirements.txt
 	$(PIP) -r tests/load/requirements.txt
+	@touch $@
+
+# Apart, so that what it needs is not audited with what the app needs.
+$(VENV)/audit/bin/pip-audit: $(VENV)/python tests/audit/requirements.txt
+	$(BIN)/python -m venv $(VENV)/audit
+	$(VENV)/audit/bin/python -m pip install --no-compile --quiet --disable-pip-version-check -r tests/audit/requirements.txt
 	@touch $@
 
 # nginx: the system's, or Debian's package when root; without its service.

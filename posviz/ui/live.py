@@ -20,6 +20,8 @@ from __future__ import annotations
 import asyncio
 import base64
 import contextvars
+import functools
+import gzip
 import hashlib
 import importlib
 import json
@@ -41,7 +43,7 @@ import plotly
 import streamlit as st
 import threadpoolctl
 from starlette.requests import Request
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import FileResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
@@ -71,6 +73,13 @@ SCRIPT = f"live/static/{_VERSION.hexdigest()[:12]}/live.js"
 # visitors want too, BLAS threads wait for each other and it is 15.
 threadpoolctl.threadpool_limits(1, user_api="blas")
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # the same for torch, which reads it when it loads
+
+if sys.platform != "win32":  # a visitor holds four open files or more; 1,024 is usual
+    import resource
+
+    _soft, _hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    _most = 65536 if _hard == resource.RLIM_INFINITY else min(_hard, 65536)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(_soft, _most), _hard))
 
 
 # ------------------------------------------------------------------------------------ pictures
@@ -238,10 +247,20 @@ def view_named(name: str) -> View | None:
     return _views.get(name)
 
 
-def _answer(request: Request) -> Response:
+# Pictures are drawn in turn. On Starlette's 40 threads all would be drawn at once, and the thread
+# that hears and sends would wait for Python's lock behind each of them.
+_drawers = ThreadPoolExecutor(os.cpu_count() or 1, "draw")
+
+
+async def _answer(request: Request) -> Response:
+    drawn = await asyncio.get_running_loop().run_in_executor(_drawers, _drawn, request)
+    return Response(drawn or '{"slots":{}}', 200 if drawn else 404, media_type="application/json")
+
+
+def _drawn(request: Request) -> str:
     view = view_named(request.path_params["name"])
     if view is None:
-        return Response('{"slots":{}}', 404, media_type="application/json")
+        return ""
     text.speak(text.preferred(request.headers.get("accept-language", "")))
     values = view.follow(request.query_params)
     slots = _slots(view.draw(**values), request.headers.get("x-known", "").split(","))
@@ -251,7 +270,7 @@ def _answer(request: Request) -> Response:
         if isinstance(parameter, Number)
     }
     rest = json.dumps({"address": urlencode(view.query(values)), "handles": handles})
-    return Response(f'{rest[:-1]},"slots":{slots}}}', media_type="application/json")
+    return f'{rest[:-1]},"slots":{slots}}}'
 
 
 def _code(request: Request) -> Response:
@@ -316,13 +335,39 @@ async def _lines(steps: Iterator[dict[str, Picture]]) -> AsyncIterator[str]:
         outdated.set()
 
 
+_PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
+
+
+@functools.cache
+def _packed() -> bytes:
+    """plotly.js, gzipped once; for each visitor anew it takes a tenth of a second."""
+    return gzip.compress(_PLOTLY.read_bytes())
+
+
+def _plotly(request: Request) -> Response:
+    kept = {"Cache-Control": "public, max-age=86400", "Vary": "Accept-Encoding"}
+    if "gzip" not in request.headers.get("accept-encoding", ""):
+        return FileResponse(_PLOTLY, media_type="text/javascript", headers=kept)
+    packed = {**kept, "Content-Encoding": "gzip"}
+    return Response(_packed(), media_type="text/javascript", headers=packed)
+
+
+class _Scripts(StaticFiles):
+    """Files whose address changes with them."""
+
+    def file_response(self, *args: Any, **kwargs: Any) -> Response:
+        response = super().file_response(*args, **kwargs)
+        response.headers["Cache-Control"] = "public, max-age=31536000, immutable"
+        return response
+
+
 ROUTES: list[BaseRoute] = [
     Route("/live/view/{name}", _answer),
     Route("/live/measure/{name}", _measure),
     Route("/live/code/{name}/{picture}", _code),
-    Mount("/live/static/{version}", StaticFiles(directory=_STATIC)),
+    Mount("/live/static/{version}", _Scripts(directory=_STATIC)),
     # plotly.js out of the installed package: no CDN, and always the version that Python has.
-    Mount("/plotly", StaticFiles(directory=Path(plotly.__file__).parent / "package_data")),
+    Route("/plotly/plotly.min.js", _plotly),
 ]
 """What the app serves beside Streamlit."""
 

@@ -137,9 +137,7 @@ def _named(labels: str, first: str, step: str, count: int) -> list[str] | list[i
 
 
 class _Maps(HTMLParser):
-    """The heat maps in markup: attributes of each canvas, and the titles of its ``rows`` and
-    ``columns``.
-    """
+    """The heat maps in markup: attributes of each canvas, with the titles of its axes."""
 
     def __init__(self, markup: str) -> None:
         super().__init__()

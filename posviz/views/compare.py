@@ -17,6 +17,7 @@ from posviz.models import checkpoint, tables
 from posviz.ui import live
 from posviz.ui.labels import FAMILIES
 from posviz.ui.text import say
+from posviz.views import snippets
 
 PARTS = {
     "side": "Side by side", "distance": "By distance", "questions": "Four questions",
@@ -813,4 +814,10 @@ def held(reach: float | None) -> str:
     )
 
 
-VIEW = live.View("compare", parameters, draw)
+def code(**values: Any) -> dict[str, str]:
+    """Scripts of the curves by distance, and of what was measured."""
+    there = [f"names-{family}" for family in FAMILIES if f"names-{family}" in measured.families()]
+    return snippets.compare(there, POINTS, **values)
+
+
+VIEW = live.View("compare", parameters, draw, code=code)

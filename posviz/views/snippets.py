@@ -679,7 +679,9 @@ def scaling(
         used = [one for one in ("distance", "extrapolation", "rope") if f"{one}." in body]
         core = f"from posviz import {', '.join(used)}\n" if used else ""
         own = [*kinds, "effect"] if "effect(" in body else kinds
-        head = f"{core}from posviz.rope import RoPE\nfrom posviz.rope_scaling import {', '.join(own)}"
+        head = (
+            f"{core}from posviz.rope import RoPE\nfrom posviz.rope_scaling import {', '.join(own)}"
+        )
         scripts[name] = _script(f"{head}\n\n{_METHODS}{body}", **told)
     return scripts
 
@@ -820,4 +822,133 @@ for name, (lengths, nats) in curves.items():
     figure.add_scatter(x=np.array(lengths)[seen], y=nats[seen], name=name)
 figure.update_xaxes(type="log", title="context length, tokens")
 figure.update_yaxes(title="nats per letter of a name read before")
+"""
+
+
+# --------------------------------------------------------------------------------- Transformer-XL
+
+
+def transformer_xl(**v: Any) -> Scripts:
+    """The terms and their sum, what a place adds in the next segment, terms by distance, R."""
+    found: dict[str, dict[str, str]] = {
+        "terms": {"maps": _TERMS if v["form"] == "relative" else _TERMS_BEFORE},
+        "memory": {"repeats": _REPEATS}, "shift": {},
+        "distance": {"curves": _BY_DISTANCE, "R": _POSITIONS},
+    }  # fmt: skip
+    told = v | {"k_len": v["memory"] + v["q_len"]}
+    return {name: _numpy(body, **told) for name, body in found[v["part"]].items()}
+
+
+_FOUR = """
+maps = dict(a=terms.a[0], b=terms.b[0], c=terms.c[0], d=terms.d[0], sum=terms.total[0])
+figure = make_subplots(1, 5, subplot_titles=list(maps))
+for column, z in enumerate(maps.values(), 1):
+    z = np.where(terms.visible, z, np.nan)  # keys ahead are hidden
+    figure.add_heatmap(z=z, zmid=0, colorscale="RdBu", row=1, col=column)
+figure.update_yaxes(autorange="reversed")
+"""
+
+_TERMS = """
+from plotly.subplots import make_subplots
+
+from posviz import transformer_xl
+
+head = transformer_xl.random_head(64, 16, seed=4)
+x = transformer_xl.tokens({k_len}, 64)
+terms, product = head.relative(x, {q_len}, {u}, {v})
+print("sum of terms - direct product", terms.residual(product))
+""" + _FOUR.lstrip()
+
+_TERMS_BEFORE = """
+from plotly.subplots import make_subplots
+
+from posviz import transformer_xl
+
+head = transformer_xl.random_head(64, 16, seed=4)
+x = transformer_xl.tokens({k_len}, 64)
+places = range({shift}, {shift} + {k_len})  # where the text stands
+terms, product = head.absolute(x, {q_len}, places[{memory}:], places)
+print("sum of terms - direct product", terms.residual(product))
+""" + _FOUR.lstrip()
+
+_REPEATS = """
+from posviz import transformer_xl
+
+length, asker = {length}, {asker}
+head = transformer_xl.random_head(64, 16, seed=4)
+x = transformer_xl.tokens(2 * length, 64, seed=9)
+indices = [*range(length), *range(length)]  # each segment counts from 0
+absolute, _ = head.absolute(x, length, indices[length:], indices)
+relative, _ = head.relative(x, length)
+figure = go.Figure()
+for name, one in (("by absolute index", absolute), ("by distance", relative)):
+    added = (one.b + one.d)[0, asker, : length + asker + 1]
+    figure.add_scatter(x=np.arange(len(added)), y=added, name=name)
+figure.update_layout(xaxis_title="key", yaxis_title="b + d")
+"""
+
+_BY_DISTANCE = """
+from posviz import transformer_xl
+
+head = transformer_xl.random_head(64, 16, seed=4)
+x = transformer_xl.tokens(256, 64, {token})
+terms, product = head.relative(x, 1, v={v}, clamp_len={clamp_len})
+figure = go.Figure()
+for name, one in (("b, this query", terms.b), ("d, any query", terms.d)):
+    figure.add_scatter(x=np.arange(256), y=one[0, 0, ::-1], name=name)  # keys from far to near
+figure.update_layout(xaxis_title="distance, tokens", yaxis_title="term")
+"""
+
+_POSITIONS = """
+from posviz import transformer_xl
+
+table = transformer_xl.position_encoding(256, 64, {clamp_len})  # distances from far to 0
+figure = go.Figure(go.Heatmap(z=table, zmin=-1, zmax=1, colorscale="RdBu"))
+figure.update_layout(xaxis_title="dimension", yaxis_title="row: 255 - distance")
+figure.update_yaxes(autorange="reversed")
+"""
+
+
+# ---------------------------------------------------------------------------------------- compare
+
+
+def compare(families: Sequence[str], points: int, **v: Any) -> Scripts:
+    """Encodings by distance, and what was measured past the trained length.
+
+    Args:
+        families: Of trained models, measured.
+        points: Of a curve over distance.
+        **v: Values of the page.
+    """
+    told = {"families": tuple(families)}
+    drawn = {
+        **v, "points": points, "softmax": v["unit"] == "weights",
+        "first": _Name("0.5" if v["axis"] == "log" else "0"),
+    }  # fmt: skip
+    return {
+        "distance": {"curves": _numpy(_TERM, **drawn)},
+        "beyond": {
+            "losses": _numpy(_LAB + _PERPLEXITY, **told),
+            "copied": _numpy(_LAB.replace("nats", "repeated") + _REPEATED, **told),
+        },
+    }.get(v["part"], {})
+
+
+_TERM = """
+from posviz import attention, comparison, distance
+from posviz.models import checkpoint, tables
+
+learned = tables.table("names-learned-seed0").trained
+t5 = checkpoint.load("names-t5-seed0").weights["positions.table"].astype(float)
+setting = comparison.Setting({rope_theta}, {head})
+figure = go.Figure()
+for name in {lines}:
+    values = comparison.term(name, {reach}, comparison.Tables(learned, t5), setting)
+    if {softmax}:  # as weights of a row
+        values = attention.softmax(values)
+    x, y = distance.bins(len(values), {points}, {axis}), values
+    if len(x) < len(values):  # lowest and highest of each bin
+        x, y = np.repeat(x, 2), distance.envelope(values, x).T.ravel()
+    figure.add_scatter(x=np.where(x == 0, {first}, x), y=y, name=name)
+figure.update_xaxes(type={axis}, title="distance, tokens")
 """

@@ -9,6 +9,7 @@ from posviz.figures import transformer_xl as pictures
 from posviz.figures.style import counted, number
 from posviz.ui import live
 from posviz.ui.text import say
+from posviz.views import snippets
 
 LONGEST = 256  # keys
 D_MODEL, D_HEAD = 64, 16
@@ -337,4 +338,4 @@ def distance(v: live.Values) -> live.Slots:
     }  # fmt: skip
 
 
-VIEW = live.View("transformer_xl", parameters, draw)
+VIEW = live.View("transformer_xl", parameters, draw, code=snippets.transformer_xl)

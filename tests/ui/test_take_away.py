@@ -1,4 +1,4 @@
-"""What can be taken away from a picture as Python gives the picture's own numbers when it is run."""
+"""A picture is taken away as a Python script, and the script gives the picture's own numbers."""
 
 from __future__ import annotations
 

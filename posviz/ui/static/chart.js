@@ -38,7 +38,11 @@ export function chart(component) {
     if (!charts.has(one.host)) widths.observe(one.host);
     charts.set(one.host, one);
     one.saving ??= offerFiles(one);
-    if (figured(payload)) offerGuess(one);
+    if (!one.offering) {
+      one.offering = true; // once the page's words are there
+      for (const kind of ["pointerenter", "focusin"])
+        one.host.parentElement.addEventListener(kind, () => figured(one.newest) && offerGuess(one));
+    }
     if (one.ready) return drawChart(one);
     one.loading ??= loadPlotly().then(() => {
       one.ready = true;

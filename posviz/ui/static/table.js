@@ -11,7 +11,13 @@ export function table({ host, payload }) {
   return rows.length ? rows.map((row) => [...row.cells].map(said)) : null;
 }
 
-const said = ({ textContent }) => textContent.trim().replace(/\s+/g, " ").replace(/^−(?=[\d.])/, "-");
+// A cell's words, its numbers as programs read them: 1.11×10<sup>−16</sup> is 1.11e-16.
+function said(cell) {
+  const copy = cell.cloneNode(true);
+  for (const power of copy.querySelectorAll("sup")) power.replaceWith(`^${power.textContent}`);
+  const text = copy.textContent.trim().replace(/\s+/g, " ").replace(/^−(?=[\d.])/, "-");
+  return text.replace(/(\d)×10\^(−?)(\d+)/g, (_, digit, minus, power) => `${digit}e${minus && "-"}${power}`);
+}
 
 // A file that spreadsheets read as UTF-8, and in which no text is taken for a formula.
 export const csv = (rows) => new Blob(["\ufeff", rows.map(line).join("\r\n"), "\r\n"], { type: "text/csv" });
