@@ -44,6 +44,7 @@ DEEPEST = 64
 """Brackets within brackets that are read; a config.json has three or four."""
 # Python refuses to convert longer numbers, and no key needs one of a tenth of it.
 _MOST_DIGITS = 400
+_MOST_NOTES = 100
 
 _STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 _MARK = re.compile(r'["\[\]{}]')
@@ -51,6 +52,7 @@ _FENCE = re.compile(r"```[A-Za-z]*[ \t]*\r?\n")
 _ASSIGNED = re.compile(r"""\s*["']?(?:\w+\.)*(rope_scaling|rope_parameters)["']?\s*[:=]\s*""")
 _MEMBER = re.compile(r'\s*"\w+"\s*:')
 _CLOSING = " \t\r\n,;)}"
+_CLOSED = re.compile(rf"[{re.escape(_CLOSING)}]*")
 _DIGITS = re.compile(rf"\d{{{_MOST_DIGITS + 1},}}")
 _CONSTANT = re.compile(r"-?\b(?:NaN|Infinity)\b")
 _WHITE = re.compile(r"\s*")
@@ -227,7 +229,7 @@ def _members(text: str, at: int, end: int) -> tuple[dict[str, Any], tuple[Note, 
     """Keys with their values, as they stand in a file, without the braces around them."""
     made: dict[str, Any] = {}
     notes: tuple[Note, ...] = ()
-    while text[at:end].strip(_CLOSING):
+    while _goes_on(text, at, end):
         key, more, at = _json(text, at, end)
         at = _after_white(text, at)
         if not isinstance(key, str) or text[at : at + 1] != ":":
@@ -238,14 +240,15 @@ def _members(text: str, at: int, end: int) -> tuple[dict[str, Any], tuple[Note, 
                 "a colon is missing",
             )
         value, more, at = _json(text, _after_white(text, at + 1), end)
-        notes += more
-        if key in made:
-            notes += (_doubled(key, made[key], value),)
+        if len(notes) < _MOST_NOTES:
+            notes += more
+            if key in made:
+                notes += (_doubled(key, made[key], value),)
         made[key] = value
         at = _after_white(text, at)
         if text[at : at + 1] == ",":
             at = _after_white(text, at + 1)
-        elif text[at:end].strip(_CLOSING):
+        elif _goes_on(text, at, end):
             raise _wrong(
                 text,
                 at,
@@ -253,6 +256,12 @@ def _members(text: str, at: int, end: int) -> tuple[dict[str, Any], tuple[Note, 
                 "a comma is missing",
             )
     return made, notes
+
+
+def _goes_on(text: str, at: int, end: int) -> bool:
+    """Whether something follows that closes nothing; looked at where it stands, for each key."""
+    closed = _CLOSED.match(text, at, end)
+    return closed is not None and closed.end() < end
 
 
 def _json(text: str, begin: int, end: int) -> tuple[Any, tuple[Note, ...], int]:
@@ -263,7 +272,7 @@ def _json(text: str, begin: int, end: int) -> tuple[Any, tuple[Note, ...], int]:
     def collect(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         made: dict[str, Any] = {}
         for key, value in pairs:
-            if key in made and len(notes) < 100:
+            if key in made and len(notes) < _MOST_NOTES:
                 notes.append(_doubled(key, made[key], value))
             made[key] = value
         return made
@@ -294,6 +303,8 @@ def _json(text: str, begin: int, end: int) -> tuple[Any, tuple[Note, ...], int]:
 
 def _check_depth(text: str, begin: int, end: int) -> None:
     """Refuse what is nested too deep, before a recursive parser meets it."""
+    if text[begin : begin + 1] not in ("{", "["):
+        return  # nothing is within it, and a text of many such values is not read once for each
     depth, at = 0, begin
     while (mark := _MARK.search(text, at, end)) is not None:
         at = mark.end()

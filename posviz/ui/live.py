@@ -39,7 +39,6 @@ from typing import Any
 from urllib.parse import urlencode
 
 import numpy as np
-import plotly
 import streamlit as st
 import threadpoolctl
 from starlette.requests import Request
@@ -335,7 +334,9 @@ async def _lines(steps: Iterator[dict[str, Picture]]) -> AsyncIterator[str]:
         outdated.set()
 
 
-_PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
+# From here and not from a CDN. All of plotly.js, which its Python package has, costs a browser
+# twice the work until the first picture, for traces that no page draws.
+_PLOTLY = _STATIC / "vendor" / "plotly-basic.min.js"
 
 
 @functools.cache
@@ -366,7 +367,6 @@ ROUTES: list[BaseRoute] = [
     Route("/live/measure/{name}", _measure),
     Route("/live/code/{name}/{picture}", _code),
     Mount("/live/static/{version}", _Scripts(directory=_STATIC)),
-    # plotly.js out of the installed package: no CDN, and always the version that Python has.
     Route("/plotly/plotly.min.js", _plotly),
 ]
 """What the app serves beside Streamlit."""

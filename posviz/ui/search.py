@@ -4,16 +4,22 @@ The index is built once, out of the table of pages, the prose, the glossary and 
 of encodings, methods, config keys, pitfalls, claims and released models. What is found first: what
 is called exactly what was typed, then a page that answers such a question, then titles of pages,
 parts, terms and keys that have the words, then what the words name among others, and prose.
+
+Everything is found by its words in each language, in the same order whatever the visitor's is, and
+shown in the visitor's. Chinese has no spaces: a word of it is found wherever its characters stand.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
 from operator import itemgetter
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeVar
 from urllib.parse import quote, urlencode
 
 from posviz import (
@@ -30,6 +36,8 @@ from posviz import (
 from posviz.ui import site, text
 from posviz.ui.labels import METHODS
 from posviz.ui.search_words import (
+    CHINESE,
+    CHINESE_QUIET,
     ENCODING_PARTS,
     ENCODING_WORDS,
     KEYS,
@@ -39,11 +47,13 @@ from posviz.ui.search_words import (
     comparable,
     edits_between,
     has,
-    in_english,
+    is_unspaced,
     normal,
     root,
 )
-from posviz.ui.text import by_language, say
+from posviz.ui.text import LANGUAGES, by_language, say
+
+R = TypeVar("R")
 
 Kind = Literal[
     "page", "part", "word", "method", "encoding", "key", "term", "pitfall", "claim", "model",
@@ -58,7 +68,7 @@ COMMON = 0.25
 
 @dataclass(frozen=True)
 class Entry:
-    """Something that can be found.
+    """Something that can be found, in the visitor's language.
 
     Attributes:
         kind: What it is.
@@ -68,11 +78,6 @@ class Entry:
         where: Title of the page that it is on, if it is not the page itself.
         names: What else it is called.
         body: Further words that lead to it.
-        exact: All that it is called, without spaces, as it stands and by the roots of its words.
-        calls: Roots of the words of each thing that it is called.
-        named: Words of its names, as :func:`comparable` has them.
-        worded: Words of the rest, likewise.
-        size: How long its names are.
     """
 
     kind: Kind
@@ -82,24 +87,6 @@ class Entry:
     where: str = ""
     names: tuple[str, ...] = ()
     body: str = ""
-    exact: frozenset[str] = field(init=False)
-    calls: frozenset[frozenset[str]] = field(init=False)
-    named: str = field(init=False)
-    worded: str = field(init=False)
-    size: int = field(init=False)
-
-    def __post_init__(self) -> None:
-        own = [normal(name).split() for name in (self.title, *self.names)]
-        words = [word for name in own for word in name]
-        roots = [[root(word) for word in name] for name in own]
-        # A part is called by its page's name too, so that "rope cache" is one.
-        page = normal(self.where).split() if self.kind == "part" else []
-        calls = [roots[0], [*roots[0], *map(root, page)]] if page else roots
-        object.__setattr__(self, "exact", frozenset(map("".join, [*own, *roots])))
-        object.__setattr__(self, "calls", frozenset(map(frozenset, calls)))
-        object.__setattr__(self, "named", comparable(" ".join([*words, *page])))
-        object.__setattr__(self, "worded", comparable(f"{self.where} {self.says} {self.body}"))
-        object.__setattr__(self, "size", sum(map(len, words + page)))
 
 
 @dataclass(frozen=True)
@@ -112,7 +99,7 @@ class Found:
         missing: Words that stand nowhere.
         instead: Known words that were looked for in place of the missing ones.
         partly: Whether no entry has all the words.
-        words: Roots of the words that were looked for.
+        words: Roots of the words that were looked for, and the same words in other languages.
     """
 
     entries: tuple[Entry, ...]
@@ -125,28 +112,85 @@ class Found:
 
 @by_language  # files of the package and of the prose, read once
 def index() -> tuple[Entry, ...]:
-    """Everything that can be found."""
-    words = dict(_words())
-    titles = {(say(one.title), one.address()) for one in site.pages()}
-    told = dict.fromkeys(words.values())
-    own = [word for word in told if (word.title, word.address) not in titles]
-    entries = [*_pages(words), *own, *_encodings(), *_methods(), *_keys()]
-    entries += [*_terms(words), *_pitfalls(), *_claims(), *_models(), *_prose()]
+    """Everything that can be found; the same things in the same order in each language."""
+    entries = [*_pages(), *_words(), *_encodings(), *_methods(), *_keys()]
+    entries += [*_terms(), *_pitfalls(), *_claims(), *_models(), *_prose()]
     return tuple(entries)
 
 
-def _pages(words: dict[str, Entry]) -> Iterator[Entry]:
+def _in(code: str, function: Callable[[], R]) -> R:
+    """What a function returns in a language; in a thread, which speaks it and is no visitor's."""
+
+    def told() -> R:
+        text.speak(code)
+        return function()
+
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(told).result()
+
+
+class _Explained(NamedTuple):
+    """A word of the glossary.
+
+    Attributes:
+        title: All that it is called.
+        names: Each of it.
+        says: What it means.
+    """
+
+    title: str
+    names: tuple[str, ...]
+    says: str
+
+
+@by_language
+def _glossary() -> tuple[_Explained, ...]:
+    """The words of the glossary, in the order that they have in each language."""
+    told = re.findall(
+        r"^\*\*(.+?)\.\*\* (.*?)(?=\n\n|\Z)", text.section("glossary", "Words"), re.M | re.S
+    )
+    return tuple(
+        _Explained(
+            plain(title),
+            tuple(name for part in re.split("[,()]", title) if (name := plain(part))),
+            plain(says),
+        )
+        for title, says in told
+    )
+
+
+@cache
+def _english_glossary() -> dict[str, int]:
+    """Which word of the glossary has a name; by its normal form."""
+    words = _in("en", _glossary)
+    return {normal(name): at for at, word in enumerate(words) for name in word.names}
+
+
+@cache
+def _explaining() -> dict[int, site.Page]:
+    """The page that is called like a word of the glossary and explains it in its place."""
+    places, words = _places(), _english_glossary()
+    found = {}
+    for one in site.pages():
+        at = words.get(normal(one.title))
+        if at is not None and places[normal(one.title)] == (one, ""):
+            found[at] = one
+    return found
+
+
+def _pages() -> Iterator[Entry]:
     """Pages and their parts; a page that is called like a word of the glossary explains it."""
+    explained = {one.name: at for at, one in _explaining().items()}
     for one in site.pages():
         title, says = say(one.title), say(one.sees)
         names: tuple[str, ...] = (one.name,)
-        word = words.get(normal(title))
-        if word and word.address == one.address():
-            says, names = f"{word.says} {says}", (one.name, *word.names)
+        if one.name in explained:
+            word = _glossary()[explained[one.name]]
+            says, names = together([word.says, says]), (one.name, *word.names)
         yield Entry("page", title, one.address(), says, names=names)
         for part, label in one.parts.items():
             yield Entry("part", say(label), one.address(part), "", title, (part,))
-    title = say("Words")
+    title = text.title("glossary", "Words")
     first = next(site.pages()).address()
     yield Entry("part", title, f"{first}#read={quote(title)}",
                 say("What the words mean; folded below every page."),
@@ -158,28 +202,22 @@ def _places() -> dict[str, tuple[site.Page, str]]:
     return {normal(term): (one, part) for one in site.pages() for term, part in one.terms.items()}
 
 
-def _words() -> Iterator[tuple[str, Entry]]:
-    """Words of the glossary, each under all its names, with the page that is about it."""
+def _words() -> Iterator[Entry]:
+    """Words of the glossary that no page explains, each with the page that is about it."""
     places, first = _places(), next(site.pages())
-    told = re.findall(
-        r"^\*\*(.+?)\.\*\* (.*?)(?=\n\n|\Z)", text.section("glossary", "Words"), re.M | re.S
-    )
-    for title, definition in told:
-        names = tuple(plain(name) for name in title.split(", "))
-        one, part = next(
-            (places[normal(name)] for name in names if normal(name) in places), (first, "")
-        )
-        entry = Entry("word", plain(title), one.address(part), plain(definition), say(one.title),
-                      names)  # fmt: skip
-        for name in names:
-            yield normal(name), entry
+    for at, word in enumerate(_glossary()):
+        english = [name for name, place in _english_glossary().items() if place == at]
+        one, part = next((places[name] for name in english if name in places), (first, ""))
+        if at not in _explaining():
+            yield Entry("word", word.title, one.address(part), word.says, say(one.title),
+                        word.names)  # fmt: skip
 
 
-def _terms(words: dict[str, Entry]) -> Iterator[Entry]:
+def _terms() -> Iterator[Entry]:
     """Terms of the pages that the glossary does not explain."""
     for one in site.pages():
         for term, part in one.terms.items():
-            if normal(term) not in words:
+            if normal(term) not in _english_glossary():
                 yield Entry("term", say(term), one.address(part), say(one.sees), say(one.title))
 
 
@@ -188,7 +226,7 @@ def _encodings() -> Iterator[Entry]:
     for encoding in catalog.ENCODINGS:
         one = by_name[encoding.page or "compare"]
         source = say("{sentence}.", sentence=say(encoding.source.title))
-        says = f"{say(encoding.kind.why)} {source}"
+        says = together([say(encoding.kind.why), source])
         yield Entry(
             "encoding", say(encoding.label), one.address(ENCODING_PARTS.get(encoding.name, "")),
             says, say(one.title), (encoding.name, *map(say, ENCODING_WORDS[encoding.name])),
@@ -257,11 +295,18 @@ def _models() -> Iterator[Entry]:
 
 def _prose() -> Iterator[Entry]:
     """Sections of the pages' prose; one that has the name of a part is about that part."""
+    sections = _in("en", _titles)
     for one in site.pages():
-        for title, body in text.sections(one.name):
-            part = next((name for name, label in one.parts.items() if label == title), "")
+        for english in sections[one.name]:
+            part = next((name for name, label in one.parts.items() if label == english), "")
+            title, body = text.title(one.name, english), text.section(one.name, english)
             address = f"{one.address(part)}#read={quote(title)}"
             yield Entry("prose", title, address, "", say(one.title), body=plain(body))
+
+
+def _titles() -> dict[str, list[str]]:
+    """Titles of the sections of each page."""
+    return {one.name: [title for title, _ in text.sections(one.name)] for one in site.pages()}
 
 
 def _title(address: str) -> str:
@@ -274,7 +319,83 @@ def plain(markdown: str) -> str:
     return " ".join(re.sub(r"[*`]|\[([^\]]*)\]\([^)]*\)", r"\1", markdown).split())
 
 
+def together(sentences: Iterable[str]) -> str:
+    """Sentences after each other; after a Chinese one there is no space."""
+    return re.sub("(?<=[。！？]) ", "", " ".join(sentences))
+
+
 # ------------------------------------------------------------------------------------- finding
+
+
+@dataclass(frozen=True)
+class _Told:
+    """How an entry is asked for: its words in all languages.
+
+    Attributes:
+        kind: What it is.
+        address: Where it is, as English says it.
+        exact: All that it is called, without spaces, as it stands and by the roots of its words.
+        titles: Of these, its titles.
+        calls: Roots of the words of each thing that it is called.
+        named: Words of its names, as :func:`comparable` has them.
+        worded: Words of the rest, likewise.
+        size: How long its English names are.
+    """
+
+    kind: Kind
+    address: str
+    exact: frozenset[str]
+    titles: frozenset[str]
+    calls: frozenset[frozenset[str]]
+    named: str
+    worded: str
+    size: int
+
+
+@cache
+def _told() -> tuple[_Told, ...]:
+    """How each entry of the index is asked for, in its order."""
+    languages = [_in(code, index) for code in LANGUAGES]
+    return tuple(_asked_for(entries) for entries in zip(*languages, strict=True))
+
+
+def _asked_for(entries: tuple[Entry, ...]) -> _Told:
+    """Words of one entry, as each language has it; English first."""
+    exact: list[str] = []
+    titles: list[str] = []
+    calls: list[list[str]] = []
+    named: list[str] = []
+    size = 0
+    for entry in entries:
+        own = [normal(name).split() for name in (entry.title, *entry.names)]
+        roots = [[root(word) for word in name] for name in own]
+        # A part is called by its page's name too, so that "rope cache" is one.
+        page = normal(entry.where).split() if entry.kind == "part" else []
+        exact += map("".join, [*own, *roots])
+        titles += ["".join(own[0]), "".join(roots[0])]
+        calls += [roots[0], [*roots[0], *map(root, page)]] if page else roots
+        named += [*(word for name in own for word in name), *page]
+        size = size or sum(map(len, named))
+    worded = " ".join(f"{entry.where} {entry.says} {entry.body}" for entry in entries)
+    return _Told(entries[0].kind, entries[0].address, frozenset(exact), frozenset(titles),
+                 frozenset(map(frozenset, calls)), comparable(" ".join(dict.fromkeys(named))),
+                 comparable(worded), size)  # fmt: skip
+
+
+class _Word(NamedTuple):
+    """A word that was typed.
+
+    Attributes:
+        means: Its English root; a Chinese word that is in no dictionary here, itself.
+        typed: What was typed of it, if it is Chinese.
+    """
+
+    means: str
+    typed: str = ""
+
+    def stands(self, told: str) -> bool:
+        """Whether comparable words have it. A single character is of too many Chinese words."""
+        return has(told, self.means) or (len(self.typed) > 1 and has(told, self.typed))
 
 
 @dataclass(frozen=True)
@@ -283,15 +404,15 @@ class _Question:
 
     Attributes:
         wholes: All of it without spaces, as it stands and by roots.
-        bare: The telling roots without spaces; "yarn" of "what is yarn". Empty if a page answers.
-        telling: Roots of the words that tell things apart.
-        called: What is wholly among the roots and is called something, unless more of it is.
+        bare: The telling words without spaces; "yarn" of "what is yarn". None if a page answers.
+        telling: The words that tell things apart.
+        called: What is wholly among the words and is called something, unless more of it is.
         answered: Addresses of the pages that answer such a question.
     """
 
     wholes: tuple[str, ...]
-    bare: str
-    telling: tuple[str, ...]
+    bare: tuple[str, ...]
+    telling: tuple[_Word, ...]
     called: frozenset[frozenset[str]]
     answered: frozenset[str]
 
@@ -303,33 +424,47 @@ def find(words: str, most: int = MOST) -> Found:
     there is none, those with most of the words are found. Beside them stands what has a whole name
     among the words. A word that stands nowhere is replaced by the nearest one that does.
     """
-    asked, missing = in_english(words)
+    typed = normal(words).split()
+    asked: list[_Word] = []
+    missing: tuple[str, ...] = ()
+    instead: list[str] = []
+    for word in typed:
+        if is_unspaced(word):
+            known, unknown, near = _chinese(word)
+            asked, missing, instead = [*asked, *known], (*missing, *unknown), [*instead, *near]
+        else:
+            asked.append(_Word(word))
     if not asked:
-        return Found((), 0, missing)
-    roots, instead = [*map(root, asked)], []
-    wholes = tuple({"".join(asked), "".join(roots)})
-    if not any(_begun(entry, wholes) for entry in index()):  # "ropetheta" is known
+        return Found((), 0, missing or tuple(typed))
+    roots = [_Word(root(word.means), word.typed) for word in asked]
+    wholes = _joined(asked) | _joined(roots)
+    if not missing:
+        wholes |= {"".join(typed)}
+    if not any(_begun(told, (*wholes,)) for told in _told()):  # "ropetheta" is known
         roots = []
-        for word in asked:
-            if root(word) in _quiet() or _stands(root(word)):
-                roots.append(root(word))
-            elif stem := _stem(word):
-                roots.append(stem)
+        for each, chinese in asked:
+            if chinese or root(each) in _quiet() or _stands(root(each)):
+                roots.append(_Word(root(each), chinese))
+            elif stem := _stem(each):
+                roots.append(_Word(stem))
             else:
-                missing += (word,)
-                instead += (near := _nearest(word))
-                roots += map(root, near)
-        wholes = ("".join(roots),)
-    telling = tuple(word for word in roots if word not in _quiet())
+                missing += (each,)
+                instead += (nearest := _nearest(each))
+                roots += (_Word(root(word)) for word in nearest)
+        wholes = _joined(roots)
+    telling = tuple(word for word in roots if _tells(word))
     if not roots:
         return Found((), 0, missing)
-    answered = {page for page, words in _answers().items() if not words.isdisjoint(roots)}
-    bare = "" if answered else "".join(telling)
-    question = _Question(wholes, bare, telling or (*roots,), _called({*roots}), frozenset(answered))
+    forms = {form for word in roots for form in word if form}
+    answered = {page for page, words in _answers().items() if not words.isdisjoint(forms)}
+    bare = () if answered else (*_joined(telling),)
+    question = _Question(
+        (*wholes,), bare, telling or (*roots,), _called(forms), frozenset(answered)
+    )  # fmt: skip
     ranked = [
         (rank, order, entry)
-        for order, entry in enumerate(index())
-        if (rank := _rank(entry, question))
+        for order, (entry, told) in enumerate(zip(index(), _told(), strict=True))
+        if (rank := _rank(told, question))
     ]
     ranked.sort(key=lambda each: (each[0].place, each[0].order, each[1]))
     lacks = min((rank.lacks for rank, _, _ in ranked if rank.place != ANSWERS), default=0)
@@ -338,29 +473,49 @@ def find(words: str, most: int = MOST) -> Found:
     )
     partly = lacks > 0 and bool(telling)
     return Found(tuple(_shown(entries, most)), len(entries), missing, (*instead,), partly,
-                 question.telling)  # fmt: skip
+                 _in_all_languages(question.telling))  # fmt: skip
 
 
-def _called(roots: set[str]) -> frozenset[frozenset[str]]:
+def _joined(words: Iterable[_Word]) -> set[str]:
+    """The words without spaces, in English and, if all are Chinese, as they were typed."""
+    words = [*words]
+    typed = "".join(dict.fromkeys(word.typed for word in words))
+    joined = {"".join(word.means for word in words)}
+    if typed and all(word.typed for word in words):
+        joined.add(typed)
+    return joined - {""}
+
+
+def _tells(word: _Word) -> bool:
+    """Whether a word tells things apart."""
+    if word.means in _quiet():
+        return False
+    if not is_unspaced(word.means) or word.means in _chinese_names():
+        return True
+    told = [told for told in _told() if told.kind == "prose"]
+    return sum(word.means in each.worded for each in told) <= COMMON * len(told)
+
+
+def _called(forms: set[str]) -> frozenset[frozenset[str]]:
     """The longest names that are wholly among the words, if they tell something."""
     names = {
         name
-        for entry in index()
-        if entry.kind not in SENTENCES
-        for name in entry.calls
-        if name <= roots and not name <= _quiet()
+        for told in _told()
+        if told.kind not in SENTENCES
+        for name in told.calls
+        if name <= forms and not name <= _quiet()
     }
     return frozenset(name for name in names if not any(name < other for other in names))
 
 
-def _begun(entry: Entry, wholes: tuple[str, ...]) -> bool:
+def _begun(told: _Told, wholes: tuple[str, ...]) -> bool:
     """Whether something that it is called begins so."""
-    return any(name.startswith(wholes) for name in entry.exact)
+    return any(name.startswith(wholes) for name in told.exact)
 
 
 def _stands(word: str) -> bool:
     """Whether anything has the word."""
-    return any(has(entry.named, word) or has(entry.worded, word) for entry in index())
+    return any(has(told.named, word) or has(told.worded, word) for told in _told())
 
 
 # Where the beginning of a title or a name stands after what is exactly called so.
@@ -386,37 +541,35 @@ class _Rank(NamedTuple):
     lacks: float = 0
 
 
-def _rank(entry: Entry, asked: _Question) -> _Rank | None:
+def _rank(told: _Told, asked: _Question) -> _Rank | None:
     """Where an entry stands among what is found; None if it is not found."""
-    kind = _KINDS[entry.kind]
-    if entry.kind != "prose" and not entry.exact.isdisjoint((*asked.wholes, asked.bare)):
-        title = normal(entry.title).split()
-        by_title = {"".join(title), "".join(map(root, title))}.intersection(
-            (*asked.wholes, asked.bare)
-        )
-        return _Rank(EXACT, (entry.exact.isdisjoint(asked.wholes), not by_title, kind))
-    if entry.kind == "page" and entry.address in asked.answered:
+    kind = _KINDS[told.kind]
+    looked_for = (*asked.wholes, *asked.bare)
+    if told.kind != "prose" and not told.exact.isdisjoint(looked_for):
+        by_title = not told.titles.isdisjoint(looked_for)
+        return _Rank(EXACT, (told.exact.isdisjoint(asked.wholes), not by_title, kind))
+    if told.kind == "page" and told.address in asked.answered:
         return _Rank(ANSWERS, ())
-    named = [has(entry.named, word) for word in asked.telling]
-    begun = _begun(entry, asked.wholes)
+    named = [word.stands(told.named) for word in asked.telling]
+    begun = _begun(told, asked.wholes)
     # A part that only its page's name leads to comes after what is itself called so.
-    by_page = entry.kind == "part" and all(has(entry.worded, word) for word in asked.telling)
-    is_name = entry.kind not in SENTENCES
+    by_page = told.kind == "part" and all(word.stands(told.worded) for word in asked.telling)
+    is_name = told.kind not in SENTENCES
     if is_name and (begun or all(named)) and not by_page:
-        late = 2 if entry.kind == "model" and not begun else 0
-        return _Rank(NAMED, (kind + late, not begun, entry.size))
+        late = 2 if told.kind == "model" and not begun else 0
+        return _Rank(NAMED, (kind + late, not begun, told.size))
     lacking = [
         word
         for word, is_named in zip(asked.telling, named, strict=True)
-        if not is_named and not has(entry.worded, word)
+        if not is_named and not word.stands(told.worded)
     ]
-    lacks = sum(0.5 if word.isdecimal() else 1 for word in lacking)
+    lacks = sum(0.5 if word.means.isdecimal() else 1 for word in lacking)
     unnamed = named.count(False)
-    called = asked.called & entry.calls
+    called = asked.called & told.calls
     if is_name and called:
-        return _Rank(NAMED_AMONG, (-max(map(len, called)), kind, entry.size), lacks)
+        return _Rank(NAMED_AMONG, (-max(map(len, called)), kind, told.size), lacks)
     if not lacking:
-        return _Rank(WORDED, (entry.kind == "model", unnamed, kind))
+        return _Rank(WORDED, (told.kind == "model", unnamed, kind))
     if len(lacking) < len(asked.telling):
         return _Rank(LACKING, (lacks, unnamed, kind), lacks)
     return None
@@ -442,43 +595,48 @@ def _shown(entries: list[Entry], most: int) -> list[Entry]:
     return [*first, *models[MODELS:]][:most]
 
 
-@by_language
+@cache
 def _answers() -> dict[str, frozenset[str]]:
-    """Roots of the words of questions that a page answers, by its address."""
+    """Roots of the words of questions that a page answers, in all languages, by its address."""
+
+    def said() -> dict[str, list[str]]:
+        return {one.address(): [*map(say, one.answers)] for one in site.pages()}
+
+    languages = [_in(code, said) for code in LANGUAGES]
     return {
-        one.address(): frozenset(root(normal(say(word))) for word in one.answers)
-        for one in site.pages()
+        page: frozenset(root(normal(word)) for answers in languages for word in answers[page])
+        for page in languages[0]
     }
 
 
-@by_language
+@cache
 def _quiet() -> frozenset[str]:
     """Roots that tell nothing apart: of questions, and of most explanations if they are no term."""
-    told = [entry for entry in index() if entry.kind == "prose"]
+    prose = [told for told in _told() if told.kind == "prose"]
     counts = Counter(
-        word for entry in told for word in {*map(root, f"{entry.worded}{entry.named}".split())}
+        word for told in prose for word in {*map(root, f"{told.worded}{told.named}".split())}
     )
     terms = {
         root(word)
-        for entry in index()
-        if entry.kind not in ("part", "term", "pitfall", "claim", "prose")
-        for word in entry.named.split()
+        for told in _told()
+        if told.kind not in ("part", "term", "pitfall", "claim", "prose")
+        for word in told.named.split()
     }
-    common = {word for word, n in counts.items() if n > COMMON * len(told) and word not in terms}
+    common = {word for word, n in counts.items() if n > COMMON * len(prose) and word not in terms}
     return frozenset(common.union(map(root, QUIET), *_answers().values()))
 
 
-@by_language
+@cache
 def _known() -> dict[str, tuple[str, ...]]:
     """Words that things are called by, and of the prose those of some length, by first letter."""
     words: dict[str, None] = {}
-    for entry in index():
-        words |= dict.fromkeys(entry.named.split())
-    for entry in index():
-        words |= dict.fromkeys(word for word in entry.worded.split() if len(word) > 6)
+    for told in _told():
+        words |= dict.fromkeys(told.named.split())
+    for told in _told():
+        words |= dict.fromkeys(word for word in told.worded.split() if len(word) > 6)
     by_letter: dict[str, tuple[str, ...]] = {}
     for word in words:
-        if len(word) > 3 and word.isalpha():
+        if len(word) > 3 and word.isalpha() and not is_unspaced(word):
             by_letter[word[0]] = (*by_letter.get(word[0], ()), word)
     return by_letter
 
@@ -486,7 +644,7 @@ def _known() -> dict[str, tuple[str, ...]]:
 def _stem(word: str) -> str:
     """What is left of a verb that stands nowhere, if something is called so."""
     stem = re.sub(r"(ing|ed|er)$", "", word)
-    is_known = 3 < len(stem) < len(word) and any(has(entry.named, stem) for entry in index())
+    is_known = 3 < len(stem) < len(word) and any(has(told.named, stem) for told in _told())
     return stem if is_known else ""
 
 
@@ -508,3 +666,130 @@ def _nearest(word: str) -> list[str]:
         if (edits := edits_between(word, known)) <= slips:
             near.append((edits, known))
     return [min(near, key=itemgetter(0))[1]] if near else []
+
+
+# ------------------------------------------------------------------------------------- Chinese
+
+# What may stand before or after a Chinese word without being of it.
+_PARTICLES = "的是了吗呢"
+
+
+def _chinese(run: str) -> tuple[list[_Word], list[str], list[str]]:
+    """Words of a run of characters, those that stand nowhere, and the one that is near to it.
+
+    What is known is taken out first, the longest first; of the rest, what stands somewhere.
+    """
+    if run in CHINESE_QUIET:
+        return [], [], []
+    if run in CHINESE:
+        return _meant(run), [], []
+    if begun := next((known for known in CHINESE if known.startswith(run)), ""):
+        return _meant(begun, run), [], []
+    if any(f" {run}" in told.named for told in _told()):
+        return [_Word(run, run)], [], []
+    words: list[_Word] = []
+    unknown: list[str] = []
+    pieces = [piece for piece in _known_chinese().split(run) if piece]
+    for piece in pieces:
+        if _known_chinese().fullmatch(piece):
+            words += () if piece in CHINESE_QUIET else _meant(piece)
+            continue
+        standing, rest = _loose(piece)
+        words += standing
+        unknown += rest
+    if unknown and (near := _nearest_chinese(run)):
+        return _meant(near), [run], [near]
+    if not words:  # of single characters, or nothing
+        words = [_Word(run, run)] if has(_all_chinese(), run) else []
+        unknown = [] if words else [run]
+    return words, [piece for piece in unknown if len(piece) > 1 or piece == run], []
+
+
+def _meant(piece: str, typed: str = "") -> list[_Word]:
+    """The English words that a Chinese one means; itself if it is in no dictionary here."""
+    typed = typed or piece
+    return [_Word(each, typed) for each in normal(CHINESE.get(piece, piece)).split()]
+
+
+def _loose(piece: str) -> tuple[list[_Word], list[str]]:
+    """Of characters between known words: the longest that stand somewhere, and the others."""
+    piece = piece.strip(_PARTICLES)
+    if piece in CHINESE:
+        return _meant(piece), []
+    words: list[_Word] = []
+    unknown, at = [""], 0
+    while at < len(piece):
+        ends = range(len(piece), at + 1, -1)
+        end = next((end for end in ends if has(_all_chinese(), piece[at:end])), 0)
+        if end:
+            words += _meant(piece[at:end])
+            unknown.append("")
+        elif piece[at] in CHINESE_QUIET:
+            unknown.append("")
+        else:
+            unknown[-1] += piece[at]
+        at = end or at + 1
+    return words, [rest for rest in unknown if rest]
+
+
+@cache
+def _all_chinese() -> str:
+    """All runs of characters that stand anywhere."""
+    words = (word for told in _told() for word in f"{told.named}{told.worded}".split())
+    return " ".join(dict.fromkeys(word for word in words if is_unspaced(word)))
+
+
+@cache
+def _chinese_names() -> frozenset[str]:
+    """Chinese words that things are called by."""
+    told = (word for told in _told() if told.kind not in SENTENCES for word in told.named.split())
+    return frozenset(word for word in told if is_unspaced(word))
+
+
+@cache
+def _known_chinese() -> re.Pattern[str]:
+    """The Chinese words that are known and are no single character, longest first."""
+    answers = (word for words in _answers().values() for word in words if is_unspaced(word))
+    words = {*CHINESE, *CHINESE_QUIET, *_chinese_names(), *answers}
+    known = sorted((word for word in words if len(word) > 1), key=lambda word: (-len(word), word))
+    return re.compile(f"({'|'.join(known)})")
+
+
+def _nearest_chinese(run: str) -> str:
+    """The known word of as many characters, three or more, of which one is another."""
+    known = {*CHINESE, *_chinese_names()}
+    near = (
+        word
+        for word in sorted(known)
+        if len(word) == len(run) > 2 and sum(map(str.__ne__, word, run)) == 1
+    )
+    return next(near, "")
+
+
+@cache
+def _pairs() -> tuple[tuple[frozenset[str], str], ...]:
+    """Chinese words and the English roots that mean the same."""
+    pairs = [*CHINESE.items()]
+    languages = (_in("en", index), _in("zh", index))
+    for english, chinese in zip(*languages, strict=True):
+        if english.kind == "word":  # "注意力", "attention", "头", "head"
+            pairs += pairwise(chinese.names)
+        elif english.kind in ("part", "term", "encoding", "method"):
+            pairs.append((chinese.title, english.title))
+    return tuple(
+        (frozenset(map(root, normal(english).split())), normal(chinese))
+        for chinese, english in pairs
+        if any(map(is_unspaced, chinese)) and not any(map(is_unspaced, english))
+    )
+
+
+def _in_all_languages(words: tuple[_Word, ...]) -> tuple[str, ...]:
+    """The forms of the words that an explanation may have, in whichever language it is."""
+    forms = dict.fromkeys(form for word in words for form in word if form)
+    own = set(forms)
+    for roots, chinese in _pairs():
+        if roots <= own:
+            forms[chinese] = None
+        elif chinese in own:
+            forms |= dict.fromkeys(roots)
+    return tuple(forms)

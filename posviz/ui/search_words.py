@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import cache
 
 # Other words for what the core calls by one name; beside those that configs use.
 ENCODING_WORDS = {
@@ -118,11 +117,13 @@ CHINESE = {
 }  # fmt: skip
 # Chinese words of a question that say nothing of its subject.
 CHINESE_QUIET = (
-    "什么是", "是什么", "什么", "怎么", "如何", "为什么", "应该", "用",
-    "的", "和", "与", "是", "吗",
+    "什么是", "是什么", "什么", "怎么", "怎样", "如何", "为什么", "为何", "应该", "意思", "有哪些",
+    "哪些", "关于", "解释", "请问", "一下", "可以", "以及", "用", "的", "和", "与", "或", "是", "吗",
+    "呢",
 )  # fmt: skip
 
 _UNSPACED = "\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff"  # scripts without spaces between words
+_FIRST_UNSPACED = _UNSPACED[0]
 
 
 def normal(words: str) -> str:
@@ -157,34 +158,21 @@ def comparable(words: str) -> str:
     return f" {' '.join(found)} "
 
 
+def is_unspaced(word: str) -> bool:
+    """Whether a normal word is of a script that puts no spaces between words."""
+    return re.match(f"[{_UNSPACED}]", word) is not None
+
+
 def has(told: str, word: str) -> bool:
-    """Whether comparable words have one that ``word`` begins; a number must be the whole one."""
+    """Whether comparable words have one that ``word`` begins; a number must be the whole one.
+
+    A word of a script without spaces may stand anywhere.
+    """
+    if word >= _FIRST_UNSPACED:
+        return word in told
     if word.isdecimal():
         return re.search(rf" {word}(?!\d)", told) is not None
     return f" {word}" in told
-
-
-def in_english(words: str) -> tuple[list[str], tuple[str, ...]]:
-    """The normal words, Chinese ones in English; and those that are in no dictionary here."""
-    asked: list[str] = []
-    unknown: list[str] = []
-    for word in normal(words).split():
-        if not re.match(f"[{_UNSPACED}]", word):
-            asked.append(word)
-            continue
-        begun = word if word in CHINESE else next((c for c in CHINESE if c.startswith(word)), "")
-        pieces = [begun] if begun else _chinese().split(word)
-        known = [piece for piece in pieces if piece in CHINESE]
-        asked += normal(" ".join(CHINESE[piece] for piece in known)).split()
-        others = [piece for piece in pieces if piece not in (*CHINESE, *CHINESE_QUIET)]
-        unknown += [piece for piece in others if len(piece) > 1] if known else [word]
-    return asked, tuple(unknown)
-
-
-@cache
-def _chinese() -> re.Pattern[str]:
-    """The Chinese words that are known, longest first."""
-    return re.compile(f"({'|'.join(sorted((*CHINESE, *CHINESE_QUIET), key=len, reverse=True))})")
 
 
 def edits_between(one: str, other: str) -> int:

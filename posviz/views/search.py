@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import cache
 from html import escape
@@ -10,7 +11,7 @@ from html import escape
 from posviz import params
 from posviz.ui import live, search, site
 from posviz.ui.search_words import comparable, has, normal
-from posviz.ui.text import say
+from posviz.ui.text import language, say
 
 LINE = params.Text(
     "search", "Search", "", 60, "A page, a term, a config key or a model; arrows go through them."
@@ -21,7 +22,7 @@ KINDS = {
     "model": "model", "prose": "explanation",
 }  # fmt: skip
 # What an explanation shows of itself: so many letters before the word, if its sentence does not fit
-# into so many.
+# into so many. A Chinese character is as wide as two.
 BEFORE, SHOWN = 60, 170
 
 
@@ -60,7 +61,8 @@ def everything() -> str:
 
 def count(found: search.Found, line: str) -> str:
     """How many there are, and what was looked for instead; text for a live region."""
-    missing, instead = ", ".join(found.missing), ", ".join(found.instead)
+    comma = "、" if language() == "zh" else ", "
+    missing, instead = comma.join(found.missing), comma.join(found.instead)
     told = []
     if found.missing and found.instead:
         told.append(say("Nothing has “{missing}”; the nearest known word is “{instead}”.",
@@ -79,7 +81,7 @@ def count(found: search.Found, line: str) -> str:
         told.append(say("{count} results, the first {shown}", count=found.count, shown=shown))
     elif found.count:
         told.append(say("{count} results", count=found.count))
-    return escape(" ".join(told), quote=False)
+    return escape(search.together(told), quote=False)
 
 
 def item(entry: search.Entry, words: Sequence[str]) -> str:
@@ -99,30 +101,46 @@ def excerpt(prose: str, words: Sequence[str]) -> str:
     told = sentences(prose)
     best = max(range(len(told)), key=lambda at: sum(has(told[at][1], w) for w in words))
     shown, before = told[best][0], best > 0
-    if len(shown) > SHOWN:
-        pieces = shown.split()
+    if width(shown) > SHOWN:
+        pieces = clauses(shown)
         has_one = (any(has(comparable(piece), word) for word in words) for piece in pieces)
         at = next((at for at, found in enumerate(has_one) if found), 0)
-        start = max(len(" ".join(pieces[:at])) - BEFORE, 0)
-        start = min(start, len(shown) - SHOWN)
-        if start > 0:
-            before, start = True, shown.find(" ", start) + 1
-        shown = shown[start:]
-    for sentence, _ in told[best + 1 :]:
-        if len(shown) + len(sentence) >= SHOWN:
-            break
-        shown, best = f"{shown} {sentence}", best + 1
-    cut = len(shown) > SHOWN
-    if cut:
-        shown = shown[:SHOWN].rsplit(" ", 1)[0]
+        # As much before it as there is room for, more if little stands after it.
+        first = at
+        while first and (
+            width("".join(pieces[first - 1 : at])) <= BEFORE
+            or width("".join(pieces[first - 1 :])) <= SHOWN
+        ):
+            first -= 1
+        last = len(pieces)
+        while last > first + 1 and width("".join(pieces[first:last])) > SHOWN:
+            last -= 1
+        before, cut = before or first > 0, last < len(pieces)
+        shown = "".join(pieces[first:last]).strip()
+    else:
+        cut = False
+        for sentence, _ in told[best + 1 :]:
+            if width(shown) + width(sentence) >= SHOWN:
+                break
+            shown, best = search.together([shown, sentence]), best + 1
     after = cut or best + 1 < len(told)
     return f"{'… ' * before}{shown}{' …' * after}"
+
+
+def width(words: str) -> int:
+    """How many Latin letters the words are as wide as."""
+    return len(words) + sum(unicodedata.east_asian_width(letter) in "WF" for letter in words)
+
+
+def clauses(sentence: str) -> list[str]:
+    """Pieces at whose ends a sentence may be cut: Latin words, Chinese clauses."""
+    return re.findall(r"[^\s，；：、（）]+[，；：、）]*\s*|[，；：、（）]\s*", sentence)
 
 
 @cache
 def sentences(prose: str) -> tuple[tuple[str, str], ...]:
     """Each sentence of an explanation, and its words as they are compared."""
-    told = re.split(r"(?<=[.!?]) (?=[^a-z])", prose)
+    told = re.split(r"(?<=[.!?]) (?=[^a-z])|(?<=[。！？])(?![”’）」])\s*(?=\S)", prose)
     return tuple((sentence, comparable(sentence)) for sentence in told)
 
 

@@ -29,7 +29,8 @@ export const charts = new WeakMap(); // host -> what is known of its chart
 // A column that goes leaves its width to the others; Plotly itself follows the window alone.
 const widths = new ResizeObserver((entries) => {
   for (const { target } of entries)
-    if (target._fullLayout && Math.abs(target._fullLayout.width - target.clientWidth) > 1) window.Plotly.Plots.resize(target);
+    if (target.clientWidth && Math.abs((target._fullLayout?.width ?? target.clientWidth) - target.clientWidth) > 1)
+      window.Plotly.Plots.resize(target);
 });
 
 export function chart(component) {

@@ -2,6 +2,7 @@
 
 const root = document.documentElement;
 const LARGEST = 1.5;
+const LEAST = 170; // height of a chart that can still be read
 let now = null; // what the last run of the page said, and what can be asked
 
 export function present(around, words, doing) {
@@ -19,6 +20,7 @@ function leave() {
   watch.disconnect();
   for (const chart of document.querySelectorAll("[data-fitted]")) {
     chart.style.height = "";
+    chart.style.minHeight = chart.dataset.fitted;
     delete chart.dataset.fitted;
   }
 }
@@ -45,26 +47,29 @@ function fit() {
   const block = document.querySelector(".stMainBlockContainer");
   if (!block || !root.hasAttribute("data-pv-present")) return;
   const charts = [...block.querySelectorAll(".pv-chart")];
-  const least = (chart) => Math.min(parseFloat(chart.style.minHeight) || 200, 170);
-  for (const chart of charts) chart.style.height = `${least(chart)}px`;
+  const tall = (chart, height) => (chart.style.height = chart.style.minHeight = `${height}px`);
+  for (const chart of charts) {
+    chart.dataset.fitted ??= chart.style.minHeight;
+    tall(chart, LEAST);
+  }
   let zoom = LARGEST;
   const set = () => root.style.setProperty("--pv-zoom", zoom);
   const room = () => innerHeight - block.getBoundingClientRect().height;
   for (set(); zoom > 1 && room() < 0; set()) zoom = Math.max(1, zoom - 0.05);
   // Those that stand in one row share it: each grows until the page is full.
   const bottom = innerHeight - 12;
+  const grown = new Map();
   for (const chart of charts) {
     const column = chart.closest(".stColumn") ?? block;
     const others = charts.filter((other) => (other.closest(".stColumn") ?? block) === column);
     const end = Math.max(...[...column.querySelectorAll("[data-key], .stElementContainer")].map((one) => one.getBoundingClientRect().bottom));
     const below = block.getBoundingClientRect().bottom - column.getBoundingClientRect().bottom;
     const left = (bottom - below - end) / zoom / others.length;
-    chart.dataset.grown = Math.max(0, left);
+    grown.set(chart, Math.max(0, left));
   }
   for (const chart of charts) {
-    chart.style.height = `${least(chart) + Number(chart.dataset.grown)}px`;
-    chart.dataset.fitted = "";
-    window.Plotly?.Plots.resize(chart);
+    tall(chart, LEAST + grown.get(chart));
+    if (chart.clientWidth && chart._fullLayout) window.Plotly.Plots.resize(chart);
   }
 }
 

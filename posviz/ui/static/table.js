@@ -14,6 +14,7 @@ export function table({ host, payload }) {
 // A cell's words, its numbers as programs read them: 1.11×10<sup>−16</sup> is 1.11e-16.
 function said(cell) {
   const copy = cell.cloneNode(true);
+  for (const part of copy.querySelectorAll("small, br, div, p")) part.before(" ");
   for (const power of copy.querySelectorAll("sup")) power.replaceWith(`^${power.textContent}`);
   const text = copy.textContent.trim().replace(/\s+/g, " ").replace(/^−(?=[\d.])/, "-");
   return text.replace(/(\d)×10\^(−?)(\d+)/g, (_, digit, minus, power) => `${digit}e${minus && "-"}${power}`);
@@ -33,7 +34,7 @@ const plain = (markup) => new DOMParser().parseFromString(markup ?? "", "text/ht
 
 // Numbers come as float32; nine figures say each of them, most need fewer.
 function short(value) {
-  for (let figures = 6; figures < 9; figures++) {
+  for (let figures = 6; figures <= 9; figures++) {
     const said = Number(value.toPrecision(figures));
     if (Math.fround(said) === value) return said;
   }
@@ -45,9 +46,13 @@ const values = (given) => (given?.bdata ? Array.from(numbers(given), short) : (g
 function curves({ data, layout }) {
   const title = (axis, name) => plain(layout[axis]?.title?.text) || name;
   const rows = [["curve", title("xaxis", "x"), title("yaxis", "y")]];
-  data.forEach(({ name, x, y }, at) => {
+  // The edges of a band have no name, or that of the curve which follows them.
+  const names = data.map(({ name }) => plain(name));
+  for (let at = names.length - 2; at >= 0; at--) names[at] ||= names[at + 1];
+  data.forEach(({ x, y }, at) => {
     const [xs, ys] = [values(x), values(y)];
-    const called = plain(name) || `curve ${at + 1}`;
+    const alike = names.flatMap((name, other) => (name === names[at] ? other : []));
+    const called = alike.length > 1 ? `${names[at]} (${alike.indexOf(at) + 1})` : names[at];
     for (let i = 0; i < ys.length; i++) rows.push([called, xs[i] ?? i, ys[i]]);
   });
   return rows.length > 1 ? rows : null;
