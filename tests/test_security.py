@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import base64
 import json
@@ -21,7 +22,7 @@ from starlette.applications import Starlette
 
 from posviz import config_mended, config_text, params
 from posviz.params import InvalidParameterError
-from posviz.ui import lesson, live, packing, site
+from posviz.ui import lesson, live, packing, site, snippet
 from posviz.views import doctor
 from posviz.views.search import VIEW as SEARCH
 from tests.audit import audit
@@ -130,8 +131,20 @@ def test_whatever_a_query_says_the_answer_is_a_picture_without_foreign_markup(na
     "name", ["", "..", "../live", "posviz.ui.live", "__init__", "os", "a" * 9_999, "%00", "\u202e"]
 )
 def test_a_name_of_no_page_imports_nothing(name: str) -> None:
-    for route in ("view", "measure"):
-        assert asked(f"/live/{route}/{name}")[0] == 404
+    for route in (f"view/{name}", f"measure/{name}", f"code/{name}/scores", f"code/rope/{name}"):
+        assert asked(f"/live/{route}")[0] == 404
+
+
+def test_a_script_to_copy_holds_what_was_typed_as_a_text() -> None:
+    typed = "'''\"\"\"); evil(\\"
+    for name, parameter in (("order", "text"), ("models", "find"), ("doctor", "config")):
+        view = live.view_named(name)
+        assert view
+        values = view.read({parameter: typed, "start": doctor.PASTED})[0]
+        sources = [snippet.source(view, values, picture) for picture in view.draw(**values)]
+        for source in filter(None, sources):
+            named = [getattr(one, "id", "") for one in ast.walk(ast.parse(source))]
+            assert "evil" not in named, (name, source)
 
 
 @pytest.mark.parametrize("mount", ["/live/static/x", "/plotly"])
@@ -208,7 +221,7 @@ def test_no_number_of_a_config_takes_long(key: str, value: float) -> None:
 @pytest.mark.parametrize(
     "piece",
     ["a", "(", "{", "[", " ", "\\", '"', '\\"', "`", "```", "- ", "\n", "^\n", '{"a":', "[1,",
-     '"a":1,', '"a":{},', '"a":[', "rope_scaling.", "-c 1 ", "--rope ", "--rope-scale 1 ", "\u202e"],
+     '"a":1,', '"a":{},', '"a":[', "rope_scaling.", "-c 1 ", "--rope ", "--rope-scale 1 "],
 )  # fmt: skip
 def test_no_text_takes_long_however_it_repeats(piece: str) -> None:
     longest = piece * (doctor.LONGEST // len(piece))

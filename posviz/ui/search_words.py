@@ -118,8 +118,8 @@ CHINESE = {
 # Chinese words of a question that say nothing of its subject.
 CHINESE_QUIET = (
     "什么是", "是什么", "什么", "怎么", "怎样", "如何", "为什么", "为何", "应该", "意思", "有哪些",
-    "哪些", "关于", "解释", "请问", "一下", "可以", "以及", "用", "的", "和", "与", "或", "是", "吗",
-    "呢",
+    "哪些", "关于", "解释", "请问", "一下", "可以", "以及", "用", "的", "和", "与", "或", "是",
+    "吗", "呢",
 )  # fmt: skip
 
 _UNSPACED = "\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff"  # scripts without spaces between words

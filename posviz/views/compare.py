@@ -817,7 +817,7 @@ def held(reach: float | None) -> str:
 def code(**values: Any) -> dict[str, str]:
     """Scripts of the curves by distance, and of what was measured."""
     there = [f"names-{family}" for family in FAMILIES if f"names-{family}" in measured.families()]
-    return snippets.compare(there, POINTS, **values)
+    return snippets.compare(there, POINTS, WORDS, **values)
 
 
 VIEW = live.View("compare", parameters, draw, code=code)

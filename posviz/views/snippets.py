@@ -12,6 +12,7 @@ from typing import Any
 
 from posviz import presets
 from posviz.params import InvalidParameterError
+from posviz.relative import t5_bucket_ranges
 from posviz.rope import RoPE
 from posviz.rope_scaling import RopeScaling
 from posviz.rope_scaling import scaling as scaling_of
@@ -22,7 +23,9 @@ Scripts = dict[str, str]
 def _script(body: str, **values: Any) -> str:
     """A script: ``{name}`` in it is a value, as Python writes it."""
     told = {name: repr(value) for name, value in values.items()}
-    return "import plotly.graph_objects as go\n\n" + body.strip().format_map(told) + _SHOWN
+    body = body.strip().format_map(told)
+    apart = "" if body.startswith("from plotly") else "\n"
+    return f"import plotly.graph_objects as go\n{apart}{body}{_SHOWN}"
 
 
 _SHOWN = "\nfigure.show()\n"
@@ -566,9 +569,14 @@ def relative(**v: Any) -> Scripts:
     """Shaw's rows and what they add, T5's biases, and what a bias takes in memory."""
     found: dict[str, dict[str, str]] = {
         "shaw": {"rows": _SHAW_ROWS, "table": _SHAW_TABLE, "scores": _SHAW_SCORES},
-        "heads": {"bias": _T5_BIAS, "curve": _T5_CURVE}, "cost": {"memory": _MEMORY}, "buckets": {},
+        "heads": {"bias": _T5_BIAS, "curve": _T5_CURVE}, "cost": {"memory": _MEMORY},
+        "buckets": {"sizes": _BUCKETS},
     }  # fmt: skip
-    told = v | {"each": int(v["bytes_per_number"])}
+    told = v | {"each": int(v["bytes_per_number"]), "both": v["direction"] == "bidirectional"}
+    try:
+        t5_bucket_ranges(v["num_buckets"], v["max_distance"], told["both"])
+    except InvalidParameterError:  # there are no such buckets
+        found["buckets"] = {}
     return {name: _numpy(body, **told) for name, body in found[v["part"]].items()}
 
 
@@ -598,6 +606,20 @@ q, k, table = relative.shaw_random(64, {max_relative_position}, 16)
 place = relative.shaw_scores(q, 0 * k, table)[{query}]  # without what the keys say
 figure = go.Figure(go.Scatter(x=np.arange(64), y=place, name="q·a / √d"))
 figure.update_layout(xaxis_title="key", yaxis_title="added to the score")
+"""
+
+_BUCKETS = """
+from posviz import relative
+
+ranges = relative.t5_bucket_ranges({num_buckets}, {max_distance}, {both})
+side = [one for one in ranges if one.nearest <= 0]  # keys before the query
+starts = [-one.nearest for one in side]
+sizes = np.repeat([one.size for one in side[:-1]], np.diff(starts))
+distances = np.arange(len(sizes) + 1)  # the last bucket has all the rest
+x = np.where(distances == 0, 0.4, distances)  # a logarithmic axis has no 0
+figure = go.Figure(go.Scatter(x=x, y=np.append(sizes, sizes[-1]), line_shape="hv"))
+figure.update_xaxes(type="log", title="distance, tokens")
+figure.update_yaxes(type="log", title="distances in the bucket")
 """
 
 _T5_BIAS = """
@@ -912,27 +934,62 @@ figure.update_yaxes(autorange="reversed")
 # ---------------------------------------------------------------------------------------- compare
 
 
-def compare(families: Sequence[str], points: int, **v: Any) -> Scripts:
+def compare(families: Sequence[str], points: int, words: int, **v: Any) -> Scripts:
     """Encodings by distance, and what was measured past the trained length.
 
     Args:
         families: Of trained models, measured.
         points: Of a curve over distance.
+        words: Of the text, of which the first ``seq_len`` are shown.
         **v: Values of the page.
     """
     told = {"families": tuple(families)}
     drawn = {
-        **v, "points": points, "softmax": v["unit"] == "weights",
+        **v, "points": points,
+        "drawn": _Name("attention.softmax(scores)" if v["unit"] == "weights" else "scores"),
         "first": _Name("0.5" if v["axis"] == "log" else "0"),
     }  # fmt: skip
+    side = {**v, "words": words, "drawn": _Name(
+        "attention.softmax(scores)" if v["show"] == "weights" else "scores")}  # fmt: skip
     return {
+        "side": {"maps": _numpy(_SUBPLOTS + _SIDE + _SIDE_MAPS, **side),
+                 "row": _numpy(_SIDE + _SIDE_ROW, **side)} if v["encodings"] else {},
         "distance": {"curves": _numpy(_TERM, **drawn)},
         "beyond": {
             "losses": _numpy(_LAB + _PERPLEXITY, **told),
             "copied": _numpy(_LAB.replace("nats", "repeated") + _REPEATED, **told),
         },
-    }.get(v["part"], {})
+    }.get(v["part"], {})  # fmt: skip
 
+
+_SUBPLOTS = "from plotly.subplots import make_subplots\n\n"
+
+_SIDE = """from posviz import attention, comparison
+from posviz.models import checkpoint, tables
+
+learned = tables.table("names-learned-seed0").trained
+t5 = checkpoint.load("names-t5-seed0").weights["positions.table"].astype(float)
+trained = comparison.Tables(learned, t5)
+setting = comparison.Setting(head={head}, seed={seed})
+x = comparison.words({words}, trained.d_model, {variety} / 100, {strength}, {seed})
+shown = dict()
+for name in {encodings}:
+    scores = comparison.scores(name, x, trained, setting)[:{seq_len}, :{seq_len}]
+    shown[name] = {drawn}
+"""
+
+_SIDE_MAPS = """figure = make_subplots(1, len(shown), subplot_titles=list(shown))
+for column, z in enumerate(shown.values(), 1):
+    z = np.where(attention.causal_mask({seq_len}), z, np.nan)
+    figure.add_heatmap(z=z, row=1, col=column)
+figure.update_yaxes(autorange="reversed")
+"""
+
+_SIDE_ROW = """figure = go.Figure()
+for name, one in shown.items():
+    figure.add_scatter(x=np.arange({query} + 1), y=one[{query}, {query}::-1], name=name)
+figure.update_layout(xaxis_title="distance from the query back to the key, tokens")
+"""
 
 _TERM = """
 from posviz import attention, comparison, distance
@@ -943,9 +1000,8 @@ t5 = checkpoint.load("names-t5-seed0").weights["positions.table"].astype(float)
 setting = comparison.Setting({rope_theta}, {head})
 figure = go.Figure()
 for name in {lines}:
-    values = comparison.term(name, {reach}, comparison.Tables(learned, t5), setting)
-    if {softmax}:  # as weights of a row
-        values = attention.softmax(values)
+    scores = comparison.term(name, {reach}, comparison.Tables(learned, t5), setting)
+    values = {drawn}
     x, y = distance.bins(len(values), {points}, {axis}), values
     if len(x) < len(values):  # lowest and highest of each bin
         x, y = np.repeat(x, 2), distance.envelope(values, x).T.ravel()
