@@ -65,6 +65,7 @@ def open_page(page: Page, address: str) -> None:
     page.wait_for_selector(drawn, state="attached", timeout=60_000)
     page.wait_for_function("!document.querySelector('[data-stale=true]')", timeout=60_000)
     page.wait_for_timeout(600)
+    page.keyboard.press("Tab")  # what scrolls can be reached from now on
 
 
 def visits() -> Iterator[tuple[str, dict[str, Any]]]:

@@ -20,7 +20,7 @@ Words = Callable[..., str]
 CHANCE = math.log(20)
 """Nats of a letter of a name that is guessed: there are 20."""
 
-_DASHES = style.DASHES | {"solid": "solid", "dot": "2px,2px"}
+_DASHES = style.DASHES | {"dot": "2px,2px"}
 _THEIRS = ("6px,3px", "2px,2px", "9px,3px,2px,3px", "4px,6px", "1px,4px", "12px,4px")
 _WIDEST = 64.0
 

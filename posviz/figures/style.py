@@ -70,12 +70,12 @@ GRAPHICAL = ("blended", "turns1", "turns2", "rounded_inv_freq", "rounded_positio
 """Colours of strokes only, never of words."""
 
 DASHES = {
-    "solid": "", "dot": "2px,3px", "dash": "6px,3px", "long": "13px,4px",
+    "solid": "solid", "dot": "2px,3px", "dash": "6px,3px", "long": "13px,4px",
     "mixed": "9px,3px,2px,3px",
 }  # fmt: skip
 """The ways to break a line that a reader tells apart, in pixels drawn and left out."""
 _DASH_OF = {
-    "rope": "solid", "none": "dot", "learned": "dot", "alibi": "dash", "transformer_xl": "dash",
+    "rope": "solid", "none": "solid", "learned": "solid", "alibi": "dash", "transformer_xl": "dash",
     "sinusoidal": "long", "t5": "long", "rope_alibi": "long", "shaw": "mixed", "xpos": "mixed",
     "rope_10000": "mixed",
     "default": "dot", "paper": "dot", "quiet": "dot", "ntk": "dash", "yarn": "dash",

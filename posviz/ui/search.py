@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from operator import itemgetter
 from typing import Literal, NamedTuple, TypeVar
@@ -398,6 +398,16 @@ class _Word(NamedTuple):
         return has(told, self.means) or (len(self.typed) > 1 and has(told, self.typed))
 
 
+# A line is sent at every key, and all its words but the last are those of the key before.
+@lru_cache(512)
+def _standing(word: _Word) -> tuple[bytes, bytes]:
+    """For each entry, whether its names have a word, and whether the rest has it."""
+    told = _told()
+    return bytes(word.stands(one.named) for one in told), bytes(
+        word.stands(one.worded) for one in told
+    )
+
+
 @dataclass(frozen=True)
 class _Question:
     """What was typed, as the entries are asked for it.
@@ -452,7 +462,7 @@ def find(words: str, most: int = MOST) -> Found:
                 instead += (nearest := _nearest(each))
                 roots += (_Word(root(word)) for word in nearest)
         wholes = _joined(roots)
-    telling = tuple(word for word in roots if _tells(word))
+    telling = tuple(dict.fromkeys(word for word in roots if _tells(word)))
     if not roots:
         return Found((), 0, missing)
     forms = {form for word in roots for form in word if form}
@@ -464,7 +474,7 @@ def find(words: str, most: int = MOST) -> Found:
     ranked = [
         (rank, order, entry)
         for order, (entry, told) in enumerate(zip(index(), _told(), strict=True))
-        if (rank := _rank(told, question))
+        if (rank := _rank(told, question, order))
     ]
     ranked.sort(key=lambda each: (each[0].place, each[0].order, each[1]))
     lacks = min((rank.lacks for rank, _, _ in ranked if rank.place != ANSWERS), default=0)
@@ -492,8 +502,9 @@ def _tells(word: _Word) -> bool:
         return False
     if not is_unspaced(word.means) or word.means in _chinese_names():
         return True
-    told = [told for told in _told() if told.kind == "prose"]
-    return sum(word.means in each.worded for each in told) <= COMMON * len(told)
+    prose = [at for at, told in enumerate(_told()) if told.kind == "prose"]
+    _, worded = _standing(word)
+    return sum(worded[at] for at in prose) <= COMMON * len(prose)
 
 
 def _called(forms: set[str]) -> frozenset[frozenset[str]]:
@@ -510,7 +521,7 @@ def _called(forms: set[str]) -> frozenset[frozenset[str]]:
 
 def _begun(told: _Told, wholes: tuple[str, ...]) -> bool:
     """Whether something that it is called begins so."""
-    return any(name.startswith(wholes) for name in told.exact)
+    return any([name.startswith(wholes) for name in told.exact])
 
 
 def _stands(word: str) -> bool:
@@ -541,8 +552,8 @@ class _Rank(NamedTuple):
     lacks: float = 0
 
 
-def _rank(told: _Told, asked: _Question) -> _Rank | None:
-    """Where an entry stands among what is found; None if it is not found."""
+def _rank(told: _Told, asked: _Question, at: int) -> _Rank | None:
+    """Where an entry, at its place in the index, stands among what is found; None if nowhere."""
     kind = _KINDS[told.kind]
     looked_for = (*asked.wholes, *asked.bare)
     if told.kind != "prose" and not told.exact.isdisjoint(looked_for):
@@ -550,21 +561,22 @@ def _rank(told: _Told, asked: _Question) -> _Rank | None:
         return _Rank(EXACT, (told.exact.isdisjoint(asked.wholes), not by_title, kind))
     if told.kind == "page" and told.address in asked.answered:
         return _Rank(ANSWERS, ())
-    named = [word.stands(told.named) for word in asked.telling]
+    stands = [(named[at], worded[at]) for named, worded in map(_standing, asked.telling)]
+    named = [is_named for is_named, _ in stands]
     begun = _begun(told, asked.wholes)
     # A part that only its page's name leads to comes after what is itself called so.
-    by_page = told.kind == "part" and all(word.stands(told.worded) for word in asked.telling)
+    by_page = told.kind == "part" and all(is_worded for _, is_worded in stands)
     is_name = told.kind not in SENTENCES
     if is_name and (begun or all(named)) and not by_page:
         late = 2 if told.kind == "model" and not begun else 0
         return _Rank(NAMED, (kind + late, not begun, told.size))
     lacking = [
         word
-        for word, is_named in zip(asked.telling, named, strict=True)
-        if not is_named and not word.stands(told.worded)
+        for word, (is_named, is_worded) in zip(asked.telling, stands, strict=True)
+        if not is_named and not is_worded
     ]
     lacks = sum(0.5 if word.means.isdecimal() else 1 for word in lacking)
-    unnamed = named.count(False)
+    unnamed = named.count(0)
     called = asked.called & told.calls
     if is_name and called:
         return _Rank(NAMED_AMONG, (-max(map(len, called)), kind, told.size), lacks)

@@ -99,7 +99,7 @@ def item(entry: search.Entry, words: Sequence[str]) -> str:
 def excerpt(prose: str, words: Sequence[str]) -> str:
     """The sentence of an explanation that has most of the words, or as much of it as fits."""
     told = sentences(prose)
-    best = max(range(len(told)), key=lambda at: sum(has(told[at][1], w) for w in words))
+    best = max(range(len(told)), key=lambda at: sum([has(told[at][1], w) for w in words]))
     shown, before = told[best][0], best > 0
     if width(shown) > SHOWN:
         pieces = clauses(shown)
