@@ -113,34 +113,49 @@ def _dynamic(factor: float, trained: int, **more: Any) -> Settings:
     return Settings(scaling=DynamicNtk(factor, trained), **more)
 
 
-_OWN: dict[str, tuple[str, Settings]] = {
-    "ones": ("base 10,000", Settings(seq_len=1024, look_back=16)),
-    "dynamic-2048": ("dynamic NTK, trained 2,048",
-                     _dynamic(2.0, 2048, seq_len=4096, prompt=2048)),
-    "dynamic-4096": ("dynamic NTK, trained 4,096", _dynamic(4.0, 4096, seq_len=8192, prompt=4096)),
-    "internlm-6": ("dynamic NTK ×6, trained 32,768", _dynamic(6.0, 32768, seq_len=65536)),
-    "yarn-16": ("YaRN ×16, trained 4,096", Settings(scaling=Yarn(16.0, 4096), seq_len=8192)),
-    "yarn-131072": ("YaRN ×4, trained 131,072",
-                    Settings(head_dim=64, scaling=Yarn(4.0, 131072), seq_len=131072)),
-    "yarn-128": ("YaRN ×128, trained 4,096", Settings(scaling=Yarn(128.0, 4096), seq_len=4096)),
-    "yarn-64": ("YaRN ×64, trained 4,096", Settings(scaling=Yarn(64.0, 4096), seq_len=4096)),
-    "mscale-one": ("YaRN ×16, attention_factor 1",
-                   Settings(scaling=Yarn(16.0, 4096, attention_factor=1.0), seq_len=4096)),
-    "heads-8": ("8 heads", Settings(num_heads=8, seq_len=256)),
-    "heads-12": ("12 heads", Settings(num_heads=12, head=9, seq_len=1024)),
-    "baichuan-13b": ("Baichuan-13B, 40 heads", Settings(num_heads=40, head=33, seq_len=1024)),
-    "max-16": ("8 heads, alibi_bias_max 16",
-               Settings(num_heads=8, alibi_bias_max=16.0, seq_len=256)),
-    "falcon-8": ("8 heads of 64", Settings(num_heads=8, head_dim=64, seq_len=256)),
-    "t5": ("32 buckets up to 128", Settings(seq_len=256)),
-    "rope-16k": ("base 10,000", Settings(seq_len=16384)),
-    "padded": ("base 10,000", Settings(seq_len=1024, prompt=512, padding=64)),
+_LABELS: dict[str, params.Message] = {
+    "ones": "base 10,000",
+    "dynamic-2048": "dynamic NTK, trained 2,048",
+    "dynamic-4096": "dynamic NTK, trained 4,096",
+    "internlm-6": "dynamic NTK ×6, trained 32,768",
+    "yarn-16": "YaRN ×16, trained 4,096",
+    "yarn-131072": "YaRN ×4, trained 131,072",
+    "yarn-128": "YaRN ×128, trained 4,096",
+    "yarn-64": "YaRN ×64, trained 4,096",
+    "mscale-one": "YaRN ×16, attention_factor 1",
+    "heads-8": "8 heads",
+    "heads-12": "12 heads",
+    "baichuan-13b": "Baichuan-13B, 40 heads",
+    "max-16": "8 heads, alibi_bias_max 16",
+    "falcon-8": "8 heads of 64",
+    "t5": "32 buckets up to 128",
+    "rope-16k": "base 10,000",
+    "padded": "base 10,000",
+}
+_OWN: dict[str, Settings] = {
+    "ones": Settings(seq_len=1024, look_back=16),
+    "dynamic-2048": _dynamic(2.0, 2048, seq_len=4096, prompt=2048),
+    "dynamic-4096": _dynamic(4.0, 4096, seq_len=8192, prompt=4096),
+    "internlm-6": _dynamic(6.0, 32768, seq_len=65536),
+    "yarn-16": Settings(scaling=Yarn(16.0, 4096), seq_len=8192),
+    "yarn-131072": Settings(head_dim=64, scaling=Yarn(4.0, 131072), seq_len=131072),
+    "yarn-128": Settings(scaling=Yarn(128.0, 4096), seq_len=4096),
+    "yarn-64": Settings(scaling=Yarn(64.0, 4096), seq_len=4096),
+    "mscale-one": Settings(scaling=Yarn(16.0, 4096, attention_factor=1.0), seq_len=4096),
+    "heads-8": Settings(num_heads=8, seq_len=256),
+    "heads-12": Settings(num_heads=12, head=9, seq_len=1024),
+    "baichuan-13b": Settings(num_heads=40, head=33, seq_len=1024),
+    "max-16": Settings(num_heads=8, alibi_bias_max=16.0, seq_len=256),
+    "falcon-8": Settings(num_heads=8, head_dim=64, seq_len=256),
+    "t5": Settings(seq_len=256),
+    "rope-16k": Settings(seq_len=16384),
+    "padded": Settings(seq_len=1024, prompt=512, padding=64),
 }  # fmt: skip
 
 
-def example_label(example: str) -> str:
+def example_label(example: str) -> params.Message | params.Said:
     """What a reader calls an example: a released model, or settings of our own."""
-    return _OWN[example][0] if example in _OWN else example.removesuffix("-hf")
+    return _LABELS[example] if example in _LABELS else params.Said(example.removesuffix("-hf"))
 
 
 def example_settings(example: str) -> Settings:
@@ -150,7 +165,7 @@ def example_settings(example: str) -> Settings:
         InvalidParameterError: If there is no example of that name.
     """
     if example in _OWN:
-        return _OWN[example][1]
+        return _OWN[example]
     facts = presets.record(example)
     if facts["positional_encoding"] == "alibi":
         return Settings(

@@ -21,7 +21,6 @@ CELLS = 64
 """Cells of the map, each way."""
 _LEVELS = 12  # shades of a cell
 _ASIDE = 13  # pixels between the line of the perfect copier and each side of the corridor
-_DASH = "6px,3px"
 
 
 # ------------------------------------------------------------------------- accuracy over length
@@ -36,7 +35,7 @@ class Encoding:
     lowest: Floats
     mean: Floats
     highest: Floats
-    is_dashed: bool = False
+    dash: str = "solid"
 
 
 def accuracy(
@@ -76,7 +75,7 @@ def accuracy(
             {**line(one.label, one.colour, one.lowest, width=0), "hoverinfo": "skip"},
             {**line(one.label, one.colour, one.highest, width=0), "fill": "tonexty",
              "fillcolor": style.faded(one.colour), "hoverinfo": "skip"},
-            line(one.label, one.colour, one.mean, **({"dash": _DASH} if one.is_dashed else {})),
+            line(one.label, one.colour, one.mean, dash=style.DASHES[one.dash]),
         ]  # fmt: skip
     data.append(line(_("guessing"), "quiet", np.full(len(x), chance), dash="1px,3px"))
     if chosen:

@@ -252,7 +252,7 @@ def attention(
     ]  # fmt: skip
     data = [
         *band,
-        line(_("sinusoidal"), "sinusoidal", sinusoidal, dash="1px,2px", width=1.3),
+        line(_("sinusoidal"), "sinusoidal", sinusoidal, dash=style.DASHES["long"], width=1.3),
         line(_("ALiBi"), "alibi", alibi, dash="6px,3px", width=2),
         line(_("RoPE, q = k"), "rope", rope),
     ]

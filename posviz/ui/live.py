@@ -444,6 +444,7 @@ def _frame_words() -> dict[str, str]:
     """What the keys of present mode are called, and its buttons."""
     return {
         "keys": text.say("Keys"),
+        "skip": text.say("To the handles"),
         "arrows": text.say("move the handle in focus; Tab goes to the next one"),
         "space": text.say("plays it, and pauses"),
         "reset": text.say("back to how the view began"),

@@ -608,9 +608,10 @@ def price(v: live.Values) -> live.Slots:
         ),
     ))  # fmt: skip
     work_lines = [
-        Curve(told(one.name), one.colour, pictures.twin_dash(one.name), LENGTHS,
+        Curve(told(one.name), one.colour, pictures.dash(one.name), LENGTHS,
               [comparison.operations(one.name, shape, at, kv_heads)
-               / comparison.attention_operations(shape, at) for at in LENGTHS])
+               / comparison.attention_operations(shape, at) for at in LENGTHS],
+              pictures.work_width(one.name))
         for one in catalog.ENCODINGS if one.name != "none"
     ]  # fmt: skip
     sizes = {"b": BYTES, "H": shape.num_heads, "L": length}
@@ -727,8 +728,9 @@ def beyond(v: live.Values) -> live.Slots:
         if band is None or copied is None:
             continue
         lines.append(lab.Line(say(label), colour, band.lengths, band.mean, band.lowest,
-                              band.highest, width=2.0))  # fmt: skip
-        again.append(lab.Line(say(label), colour, copied.lengths, copied.mean, width=1.8))
+                              band.highest, style.dash_of(colour), 2.0))  # fmt: skip
+        again.append(lab.Line(say(label), colour, copied.lengths, copied.mean,
+                              dash=style.dash_of(colour), width=1.8))  # fmt: skip
         rows.append((
             say(label), colour, f"lab?model={family}",
             (perplexity(band.mean[start]), seeds(band, at), held(measured.reach(name)),

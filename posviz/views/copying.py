@@ -135,7 +135,7 @@ def curves(scene: Scene, found: measured.Accuracy | None) -> live.Slots:
         assert band is not None
         shown.append(pictures.Encoding(
             say(ENCODINGS[model]), model, band.lowest, band.mean, band.highest,
-            is_dashed=model == "rope_alibi",
+            dash=style.dash_of(model),
         ))  # fmt: skip
     chosen = None if found is None else (scene.label, scene.colour, found.accuracy)
     chart = pictures.accuracy(LENGTHS, shown, chosen, trained=scene.trained, chance=CHANCE,
@@ -156,7 +156,7 @@ def curves(scene: Scene, found: measured.Accuracy | None) -> live.Slots:
             error=percent(at[FAR][1]), end=number(FAR),
         )  # fmt: skip
     title = say("Copying over length")
-    key = [(one.label, one.colour, "dash" if one.is_dashed else "solid") for one in shown]
+    key = [(one.label, one.colour, one.dash) for one in shown]
     if chosen and scene.colour not in MODELS:
         key.append((scene.label, scene.colour, "solid"))
     return {

@@ -222,7 +222,7 @@ def lines(scene: Scene, curve: Curve | None, quantity: measured.Quantity) -> lis
         family, chosen = f"names-{model}", model == scene.model
         band = measured.band(family, quantity=quantity) if family in there else None
         if band is not None:
-            dash = "dot" if model in scene.short else "solid"
+            dash = "dot" if model in scene.short else style.dash_of(shade)
             edges = (band.lowest, band.highest) if chosen or quantity == "nats" else (None, None)
             found.append(pictures.Line(say(label), shade, band.lengths, band.mean, edges[0],
                                        edges[1], dash, 2.2 if chosen else 1.2))  # fmt: skip
@@ -324,9 +324,11 @@ def copying(scene: Scene, curve: Curve | None) -> live.Slots:
     """Loss on the letters of names that were read before."""
     title, note = say("Does it still copy?"), say("loss on letters of a name read before")
     said = note
-    if curve is not None and not math.isnan(curve.repeated[-1]):
+    read = [] if curve is None else zip(curve.lengths, curve.repeated, strict=False)
+    known = [(length, nats) for length, nats in read if not math.isnan(nats)]
+    if known:
         said = say("{note}: {nats} nats at {length}", note=note,
-                   nats=f"{curve.repeated[-1]:.2f}", length=number(curve.lengths[-1]))  # fmt: skip
+                   nats=f"{known[-1][1]:.2f}", length=number(known[-1][0]))  # fmt: skip
     figure = pictures.repeated(lines(scene, curve, "repeated"), marks(scene)[:1], _=say)
     return {
         "repeated": live.figure(figure, f"{title} {said}"),

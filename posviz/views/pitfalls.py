@@ -107,7 +107,7 @@ def parameters(v: live.Values) -> Iterator[params.Parameter]:
                         tuple(each.label for each in pitfall.slips), "")  # fmt: skip
     slip = pitfall.slip(v["slip"])
     yield params.Choice("example", "Right setting", slip.examples[0], slip.examples,
-                        tuple(params.Said(example_label(one)) for one in slip.examples),
+                        tuple(example_label(one) for one in slip.examples),
                         "")  # fmt: skip
     right = slip.settings(v["example"])
     axes = ("by column", "by row") if pitfall.id == "mrope" else ("by distance", "by position")

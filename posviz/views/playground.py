@@ -254,7 +254,7 @@ def attention(scene: Scene) -> live.Slots:
         (say("RoPE, q = k"), "rope", "solid"),
         (say("random q and k: mean, 80 %"), "random", "band"),
         (say("ALiBi, head {head}", head=scene.head), "alibi", "dash"),
-        (say("sinusoidal"), "sinusoidal", "dot"),
+        (say("sinusoidal"), "sinusoidal", "long"),
     )
     title = say("Attention by distance")
     return {

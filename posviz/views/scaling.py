@@ -199,7 +199,8 @@ def parameters(v: live.Values) -> Iterator[params.Parameter]:
 def knob(unit: rope_units.Unit, rope: RoPE) -> params.Number:
     """The handle of a knob, from no scaling to 64 times, first at 4."""
     ends = sorted((unit.value(1.0, rope), unit.value(64.0, rope)))
-    return params.Number("value", unit.name, unit.value(4.0, rope), ends[0], ends[1], 0.0001, "",
+    name, usual = params.Said(unit.name), unit.value(4.0, rope)
+    return params.Number("value", name, usual, ends[0], ends[1], 0.0001, "",
                          unit.multiplies, scale="log")  # fmt: skip
 
 

@@ -51,4 +51,5 @@ def every_message_is_in_the_template(
     recorded = _Recorded()
     monkeypatch.setitem(text._CATALOGUES, "en", recorded)
     yield
-    assert not recorded.asked - known - _MADE_UP, "said, but in no catalogue: make messages"
+    unknown = recorded.asked - known - _MADE_UP
+    assert not unknown, "said, but in no catalogue: make messages"

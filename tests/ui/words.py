@@ -165,7 +165,8 @@ def speak(folder: Path, patch: Any) -> None:
     """Makes the language there is, and speaks it; ``patch`` is pytest's monkeypatch."""
     (folder / CODE).mkdir()
     bracketed_prose(text.CONTENT / "en", folder / CODE)
-    (folder / "en").symlink_to(text.CONTENT / "en")
+    for code in text.LANGUAGES:
+        (folder / code).symlink_to(text.CONTENT / code)
     patch.setattr(text, "CONTENT", folder)
     patch.setitem(text.LANGUAGES, CODE, "⟦⟧")
     patch.setitem(text._CATALOGUES, CODE, Bracketed())

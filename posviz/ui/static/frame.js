@@ -15,6 +15,39 @@ export function show({ around: told, words }, shownView, reset) {
   root.toggleAttribute("data-pv-lesson", around.lesson);
   root.toggleAttribute("data-pv-embed", around.embedded);
   present(around, words, { view, reset, change });
+  offerSkip(words.skip);
+  for (const list of document.querySelectorAll('ul[data-testid="stSidebarNavItems"]')) {
+    // Streamlit's list on a narrow screen has its items a level too deep to be one.
+    list.setAttribute("role", "group");
+    for (const item of list.querySelectorAll("li")) item.setAttribute("role", "presentation");
+  }
+}
+
+// What scrolls within the page is reached by keys, to scroll it. Pictures are drawn at any time; what
+// matters is when somebody goes on by Tab.
+addEventListener(
+  "keydown",
+  ({ key }) => {
+    if (key !== "Tab") return;
+    for (const one of document.querySelectorAll(".stMain :is(.pv-formula, pre)"))
+      if (one.scrollWidth > one.clientWidth + 1 || one.scrollHeight > one.clientHeight + 1) one.tabIndex = 0;
+  },
+  { capture: true },
+);
+
+// The first thing that Tab reaches: a way past the header, to the handles.
+const skip = document.createElement("a");
+skip.className = "pv-skip";
+skip.href = "#stMain";
+skip.addEventListener("click", (event) => {
+  event.preventDefault();
+  const main = document.querySelector(".stMainBlockContainer");
+  const first = main?.querySelector(".pv-slider input[type=range]:enabled") ?? main?.querySelector("[data-key] :is(button, a, input)");
+  first?.focus();
+});
+function offerSkip(label) {
+  skip.textContent = label;
+  if (!skip.isConnected) document.body.prepend(skip);
 }
 
 // What the address says of the frame; the language only where a browser would be shown another.

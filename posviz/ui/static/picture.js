@@ -27,6 +27,8 @@ export function picture(component, className, draw) {
     one.theme = theme();
     one.payload = payload;
     draw(one, payload);
+    const heading = view?.pictures.get(`${data.key}:head`)?.host.querySelector("b")?.textContent;
+    one.saving?.setAttribute("aria-label", heading ?? one.host.getAttribute("aria-label") ?? data.key);
   };
   one.view = view;
   view?.slots.set(data.key, update);
@@ -84,7 +86,7 @@ const PICTURED = 'canvas, svg, table, [role="img"]';
 // Buttons that take the picture away: as a script, a table, a drawing, an image, its heading above it.
 export function offerFiles(one) {
   const { host } = one;
-  host.insertAdjacentHTML("afterend", '<p class="pv-save"></p>');
+  host.insertAdjacentHTML("afterend", '<p class="pv-save" role="group"></p>');
   host.parentElement.classList.add("pv-place");
   const place = host.nextElementSibling;
   const key = host.dataset.key;

@@ -8,7 +8,10 @@ let now = null; // what the last run of the page said, and what can be asked
 export function present(around, words, doing) {
   const began = !root.hasAttribute("data-pv-present") && around.present;
   now = { around, words, ...doing };
-  root.toggleAttribute("data-pv-present", around.present);
+  if (root.hasAttribute("data-pv-present") !== around.present) {
+    root.toggleAttribute("data-pv-present", around.present);
+    doing.view.repaint();
+  }
   panel.hidden = true;
   if (!around.present) return leave();
   stage();

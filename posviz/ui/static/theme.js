@@ -1,6 +1,7 @@
-// Light or dark, and what the named colours are in it.
+// Light or dark, for a reader or an audience, and what the named colours are in it.
 
-export const theme = () => document.documentElement.dataset.pvTheme;
+const { dataset } = document.documentElement;
+export const theme = () => dataset.pvTheme + (dataset.pvPresent === undefined ? "" : " present");
 
 export function noteTheme() {
   const ground = getComputedStyle(document.querySelector(".stApp") ?? document.body).backgroundColor;

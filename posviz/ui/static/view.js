@@ -168,6 +168,12 @@ class View {
     for (const [key, payload] of Object.entries(slots)) this.slots.get(key)?.(better[key] ?? payload);
   }
 
+  // The same pictures in other colours.
+  repaint() {
+    const drawn = [...this.pictures].filter(([, { payload }]) => payload);
+    this.draw(Object.fromEntries(drawn.map(([key, { payload }]) => [key, payload])));
+  }
+
   async ask() {
     this.dirty = true;
     if (this.busy) return;
