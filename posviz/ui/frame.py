@@ -14,7 +14,7 @@ from posviz.params import InvalidParameterError, one_of, shown
 from posviz.ui import live, text
 from posviz.ui.lesson import Lesson, Step, of_link
 
-NAMES = ("lang", "present", "lesson", "step", "handles", "figures")
+NAMES = ("lang", "present", "lesson", "lesson_step", "handles", "figures")
 """Names in a link that are the frame's."""
 
 T = TypeVar("T")
@@ -81,7 +81,7 @@ class Frame:
             "lang": self.lang or "",
             "present": "1" if self.present else "",
             "lesson": self.name,
-            "step": self.at if self.name else "",
+            "lesson_step": self.at if self.name else "",
             "handles": "" if self.handles is None else ",".join(self.handles) or "none",
             "figures": "" if self.figures is None else ",".join(self.figures) or "none",
             **changed,
@@ -106,7 +106,7 @@ def read(query: Mapping[str, str]) -> tuple[Frame, list[InvalidParameterError]]:
         said("present", lambda given: one_of("present", given, ("0", "1")) == "1", False),
         lesson,
         query["lesson"] if lesson else "",
-        said("step", lambda given: _step(given, lesson), 1),
+        said("lesson_step", lambda given: _step(given, lesson), 1),
         said("handles", _names, None),
         said("figures", _names, None),
     )

@@ -256,7 +256,7 @@ def shipped(name: str) -> Lesson:
 def address(lesson: str, steps: Sequence[Step], at: int) -> str:
     """Address of a step, counted from 1, within the app; ``lesson`` as the link has it."""
     step = steps[at - 1]
-    return f"{step.page}?{urlencode({**step.state, 'lesson': lesson, 'step': at})}"
+    return f"{step.page}?{urlencode({**step.state, 'lesson': lesson, 'lesson_step': at})}"
 
 
 def unlinked(prose: str) -> str:

@@ -108,7 +108,7 @@ def _address(around: frame.Frame, at: int) -> str:
     """Address of a step of the lesson that is held, in the frame as it is."""
     assert around.lesson
     step = around.lesson.steps[at - 1]
-    said = around.query(step=at, handles=None, figures=None)
+    said = around.query(lesson_step=at, handles=None, figures=None)
     return frame.address(step.page, step.state, said)
 
 
@@ -383,7 +383,6 @@ class Sheet:
                 "language": text.language(),
                 "expected": _expected_language(),
                 "query": self.around.query(lang=None),
-                "asked": dict(st.query_params),
                 "present": self.around.present,
                 "lesson": bool(self.around.lesson),
                 "embedded": st.context.is_embedded,
@@ -424,7 +423,7 @@ def _lesson(view: live.View, around: frame.Frame, words: Sequence[str]) -> None:
         return f'<a href="{address}" rel="{rel}" target="_self">{escape(label)}</a>'
 
     say = text.say
-    leave = frame.address(view.name, {}, around.query(lesson=None, step=None))
+    leave = frame.address(view.name, {}, around.query(lesson=None, lesson_step=None))
     with st.container(key="pv-lesson", gap="xsmall"):
         st.html(
             f'<p class="pv-lesson-head"><b>{escape(held.title)}</b>'

@@ -89,7 +89,7 @@ class Visit:
         for key in keys:
             drawn = f'[data-key="{key}"]:is(:has(.js-line, svg, p, canvas, button, table))'
             self.page.wait_for_selector(drawn, state="attached")
-        self.page.wait_for_selector(".pv-slider", state="attached")
+        self.page.wait_for_selector(".pv-slider, .pv-make-title", state="attached")
         return self.page
 
     def handle(self, name: str) -> Locator:

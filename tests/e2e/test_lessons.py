@@ -19,7 +19,7 @@ def test_a_lesson_asks_reveals_and_is_steered_by_keys(tab: Visit) -> None:
     page = tab.page
     head = page.locator(".pv-lesson-head")
     told = page.locator(".pv-ask-told")
-    page.goto(f"{tab.address}/playground?lesson=rope_in_ten_minutes&step=2")
+    page.goto(f"{tab.address}/playground?lesson=rope_in_ten_minutes&lesson_step=2")
     expect(head).to_contain_text("2 of 9")
     assert "/rope?" in page.url, "any page leads to the step's own"
     lamps = page.locator('[data-key="lamps"] .pv-lamps')
@@ -33,7 +33,7 @@ def test_a_lesson_asks_reveals_and_is_steered_by_keys(tab: Visit) -> None:
 
     page.keyboard.press("n")  # at once: what moved is no part of the next step
     expect(head).to_contain_text("3 of 9")
-    expect(page).to_have_url(re.compile(r"/rope\?lesson=rope_in_ten_minutes&step=3$"))
+    expect(page).to_have_url(re.compile(r"/rope\?lesson=rope_in_ten_minutes&lesson_step=3$"))
     expect(page.locator(".pv-ask")).to_have_count(0)
     page.locator("body").press("p")
     expect(told).to_contain_text("Not so")  # answered before
@@ -44,7 +44,7 @@ def test_a_lesson_asks_reveals_and_is_steered_by_keys(tab: Visit) -> None:
     expect(page.locator('[data-key="lamps"]')).to_be_visible()
 
     # A curve, on a stage.
-    page.goto(f"{tab.address}/rope?lesson=rope_in_ten_minutes&step=6&present=1")
+    page.goto(f"{tab.address}/rope?lesson=rope_in_ten_minutes&lesson_step=6&present=1")
     expect(head).to_contain_text("6 of 9")
     pen = page.locator(".pv-guess")
     expect(pen).to_be_visible()

@@ -15,7 +15,7 @@ def file_of(tab: Visit, picture: str, kind: str) -> bytes:
     tab.text(picture).hover()
     with tab.page.expect_download() as download:
         tab.text(picture).locator("xpath=..").get_by_role("button", name=kind).click()
-    assert download.value.suggested_filename == f"{picture}.{kind.lower()}"
+    assert download.value.suggested_filename == f"posviz_scaling_{picture}.{kind.lower()}"
     return download.value.path().read_bytes()
 
 

@@ -53,9 +53,8 @@ def test_the_pictures_follow_a_drag_and_play_runs(tab: Visit) -> None:
     assert page.evaluate("changes") >= 15
     dragged = page.evaluate("changes")
     page.locator('[data-name="step"] .pv-play').click()
-    page.wait_for_timeout(1500)
+    page.wait_for_function("(before) => window.changes >= before + 5", arg=dragged)
     page.locator('[data-name="step"] .pv-play').click()
-    assert page.evaluate("changes") >= dragged + 5
     page.wait_for_function("/step=[1-9]/.test(location.search)")
 
 

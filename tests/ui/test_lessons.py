@@ -45,7 +45,7 @@ def kept(app: AppTest) -> Lesson:
 def step(made: Lesson, at: int = 1, name: str = "rope", **query: str) -> AppTest:
     """The page of a step, as its link opens it."""
     app = AppTest.from_file(str(PAGES[name]))
-    app.query_params.update({"lesson": made.packed(), "step": str(at), **query})
+    app.query_params.update({"lesson": made.packed(), "lesson_step": str(at), **query})
     app.run(timeout=60)
     assert not app.exception
     return app

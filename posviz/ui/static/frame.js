@@ -61,6 +61,7 @@ export function frameQuery() {
 const base = () => new URL(".", document.baseURI);
 
 function go(address) {
+  view?.forget(); // what moved a moment ago is no part of where one goes
   history.pushState({}, "", address);
   dispatchEvent(new PopStateEvent("popstate", { state: {} }));
 }

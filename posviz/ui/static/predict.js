@@ -38,6 +38,8 @@ export class Guess {
     for (const kind of ["pointerup", "pointercancel"]) this.svg.addEventListener(kind, () => (this.last = null));
     this.svg.addEventListener("keydown", (event) => this.key(event));
     this.show();
+    this.watch = new ResizeObserver(() => this.show());
+    this.watch.observe(host);
   }
 
   // The plot within the chart, in the chart's own pixels.
@@ -137,6 +139,7 @@ export class Guess {
   }
 
   remove() {
+    this.watch.disconnect();
     this.svg.remove();
   }
 }

@@ -117,6 +117,10 @@ class View {
   // The page is left: what it did not say in time is forgotten.
   leave() {
     if (current === this) current = null;
+    this.forget();
+  }
+
+  forget() {
     this.moved.clear();
     this.told.clear();
   }
