@@ -383,6 +383,7 @@ class Sheet:
                 "language": text.language(),
                 "expected": _expected_language(),
                 "query": self.around.query(lang=None),
+                "asked": dict(st.query_params),
                 "present": self.around.present,
                 "lesson": bool(self.around.lesson),
                 "embedded": st.context.is_embedded,

@@ -7,10 +7,12 @@ import { present } from "./present.js";
 const root = document.documentElement;
 let around = {};
 let view = null;
+let going = null; // the query that was gone to, until a run of the page has it
 
 // Called with each run of the page.
 export function show({ around: told, words }, shownView, reset) {
   [around, view] = [told, shownView];
+  if (going !== null && (going !== location.search || isAsked(going, around.asked))) going = null;
   root.lang = around.language;
   root.toggleAttribute("data-pv-lesson", around.lesson);
   root.toggleAttribute("data-pv-embed", around.embedded);
@@ -58,10 +60,24 @@ export function frameQuery() {
   return language === "en" && expected === "en" ? kept : [...kept, ["lang", language]];
 }
 
+// Whether the page is that of the address; if not, the address is none of its business.
+export const isHere = () => going === null;
+
+// By a link, Back or Forward: what moved a moment ago is no part of where one goes.
+addEventListener("popstate", () => {
+  going = location.search;
+  view?.forget();
+  setTimeout((left) => going === left && (going = null), 5000, going); // the server may be away
+});
+
+function isAsked(search, asked) {
+  const said = [...new URLSearchParams(search)].filter(([name]) => !name.startsWith("embed"));
+  return said.length === Object.keys(asked).length && said.every(([name, value]) => asked[name] === value);
+}
+
 const base = () => new URL(".", document.baseURI);
 
 function go(address) {
-  view?.forget(); // what moved a moment ago is no part of where one goes
   history.pushState({}, "", address);
   dispatchEvent(new PopStateEvent("popstate", { state: {} }));
 }

@@ -2,7 +2,7 @@
 // is on its way to the route /live/view/NAME, the newest values follow; what is slow comes line by
 // line from the route /live/measure/NAME once the handles rest, and is dropped when they move again.
 
-import { frameQuery, show as showFrame } from "./frame.js";
+import { frameQuery, isHere, show as showFrame } from "./frame.js";
 import { noteTheme } from "./theme.js";
 
 const views = new Map();
@@ -206,7 +206,7 @@ class View {
 
   // The address bar shows the state once nothing moves; another page's address is its own.
   save() {
-    if (current !== this || this.moving.size || this.busy) return;
+    if (current !== this || this.moving.size || this.busy || !isHere()) return;
     const { pathname, search, hash } = window.location;
     const query = new URLSearchParams([...new URLSearchParams(this.shown), ...frameQuery()]).toString();
     const wanted = query ? `?${query}` : "";
