@@ -8,7 +8,7 @@ PIP := $(BIN)/python -m pip install --no-compile --quiet --disable-pip-version-c
 # Playwright's own browser, where Debian's cannot be installed, stays in the project.
 export PLAYWRIGHT_BROWSERS_PATH ?= $(CURDIR)/.browsers
 
-.PHONY: help run test lint types fix messages oracle models measure bench bench-lab bench-heat load hosting access screenshots thorough audit clean
+.PHONY: help run test others lint types fix messages oracle models measure bench bench-lab bench-heat load hosting access screenshots thorough audit clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /: /' | column -t -s:
@@ -16,15 +16,15 @@ help:  ## list the targets
 run: $(VENV)/app  ## serve the app at http://localhost:8501 (PORT=... for another)
 	$(BIN)/python -m streamlit run app.py --server.port $(PORT)
 
-# Tests of one file stay together: they share what it has drawn and measured.
-PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist loadfile
-
 test: $(VENV)/dev $(VENV)/chromium lint  ## everything that guards a commit
-	$(PYTEST) -m "not e2e and not committed and not hosting"
-# Types are checked behind the browser tests, which wait now and then and count updates a second.
-	@nice -n 10 $(BIN)/mypy >$(VENV)/types.log 2>&1 & \
-	types=$$!; $(PYTEST) -m e2e; browser=$$?; \
-	wait $$types; typed=$$?; cat $(VENV)/types.log; exit $$((browser + typed))
+# The others run behind the browser tests, which wait some of the time and count updates a second.
+	@nice -n 10 $(MAKE) --no-print-directory --keep-going --jobs 2 types others \
+		>$(VENV)/others.log 2>&1 & \
+	others=$$!; $(BIN)/python -m pytest -m e2e --numprocesses 2 --dist loadfile; browser=$$?; \
+	wait $$others; passed=$$?; cat $(VENV)/others.log; exit $$((browser + passed))
+
+others: $(VENV)/dev
+	$(BIN)/python -m pytest -m "not e2e and not committed and not hosting"
 
 lint: $(VENV)/dev
 	$(BIN)/ruff check .

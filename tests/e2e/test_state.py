@@ -42,11 +42,11 @@ def test_a_part_chosen_right_after_a_release_takes_the_value_along_or_limits_it(
     expect(page.locator('.pv-slider[data-name="position"] .pv-value input')).to_have_value(kept)
 
     page = tab.go("/sinusoidal?part=beyond&position=358")
-    page.wait_for_timeout(800)
+    tab.still()
     tab.drag("position", 0.3, 0.7)
     part(page, "A soft counter")
     page.wait_for_function("location.search.includes('part=counter')")
-    page.wait_for_timeout(1200)
+    tab.still()
     high = int(shown(page, "position"))
     assert high <= 63
     assert query(page).get("position", str(high)) == str(high)
@@ -70,7 +70,7 @@ def test_a_handle_that_another_one_limits_comes_back_within_the_same_drag(tab: V
     page.mouse.move(start, y, steps=6)
     expect(page.locator('.pv-slider[data-name="head"] .pv-value input')).to_have_value("10")
     page.mouse.up()
-    page.wait_for_timeout(800)
+    tab.still()
     assert shown(page, "head") == "10"
     assert query(page)["head"] == "10"
 
@@ -95,7 +95,7 @@ def test_keys_on_one_handle_after_the_other_all_count(tab: Visit) -> None:
     for n in range(handles.count()):
         handles.nth(n).press("End")
         page.wait_for_timeout(40)
-    page.wait_for_timeout(1500)
+    tab.still()
     for n in range(handles.count()):
         name = page.locator(".pv-slider:has(input[type=range]:enabled)").nth(n).get_attribute(
             "data-name"
