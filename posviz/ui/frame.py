@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 from urllib.parse import urlencode
 
-from posviz.params import InvalidParameterError, one_of, shown
+from posviz.params import WHOLE_BETWEEN, InvalidParameterError, one_of, shown
 from posviz.ui import live, text
 from posviz.ui.lesson import Lesson, Step, of_link
 
@@ -115,11 +115,10 @@ def read(query: Mapping[str, str]) -> tuple[Frame, list[InvalidParameterError]]:
 
 def _step(given: str, lesson: Lesson | None) -> int:
     count = len(lesson.steps) if lesson else 1
-    if not (given.isascii() and given.isdigit() and 1 <= int(given[:6]) <= count):
+    if not (given.isascii() and given.isdigit() and len(given) <= 6 and 1 <= int(given) <= count):
         raise InvalidParameterError(
-            "step must be a whole number between 1 and {high}, got {got}",
-            high=count, got=shown(given),
-        )  # fmt: skip
+            WHOLE_BETWEEN, name="lesson_step", low=1, high=count, got=shown(given)
+        )
     return int(given)
 
 

@@ -176,9 +176,10 @@ def test_what_a_page_no_longer_has_is_told_and_left_aside(
     assert len(notices(page(old))) == 1, "and where it is made"
 
 
-def test_a_step_out_of_range_is_told_and_the_first_one_is_shown() -> None:
-    app = step(MADE, 7)
-    assert "step must be a whole number between 1 and 2" in notices(app)[0]
+@pytest.mark.parametrize("at", ["7", "0", "-1", "1.0", "²", "000001999", "1" * 5000])
+def test_a_step_out_of_range_is_told_and_the_first_one_is_shown(at: str) -> None:
+    app = step(MADE, at)
+    assert "lesson_step must be a whole number from 1 to 2" in notices(app)[0]
     assert "1 of 2" in markup(app)
 
 
