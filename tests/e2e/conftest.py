@@ -3,6 +3,7 @@ from __future__ import annotations
 import fcntl
 import os
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal
 
@@ -68,6 +69,8 @@ class Visit:
         self.complaints: list[str] = []
         page.on("request", self._request)
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        # Shown when a test fails: a connection that went away explains much.
+        page.on("console", lambda message: print(f"{datetime.now():%T.%f} console: {message.text}"))
 
     def _request(self, request: object) -> None:
         url = request.url  # type: ignore[attr-defined]

@@ -6,7 +6,7 @@ import re
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, WebSocketRoute, expect
 
 from tests.e2e.conftest import Visit
 
@@ -110,3 +110,32 @@ def test_keys_on_one_handle_after_the_other_all_count(tab: Visit) -> None:
         expect(page.locator(f'.pv-slider[data-name="{name}"] .pv-value input')).to_have_value(
             re.compile(value[0])
         )
+
+
+def test_what_is_done_while_the_connection_is_away_is_made_up_for(tab: Visit) -> None:
+    sockets: list[WebSocketRoute] = []
+    is_away = False
+
+    def connect(socket: WebSocketRoute) -> None:
+        sockets.append(socket)
+        if is_away:
+            socket.close(code=3000)
+        else:
+            socket.connect_to_server()
+
+    tab.page.route_web_socket("**/_stcore/stream", connect)
+    page = tab.go("/rope?part=decay", "scores", "bound")
+    for act in (
+        lambda: tab.drag("rope_theta", 0.4, 0.6),
+        lambda: page.locator(".pv-frame a[lang=zh]").click(),
+    ):
+        tab.still()
+        is_away = True
+        sockets[-1].close(code=3000)
+        page.locator("[data-test-connection-state=CONNECTED]").wait_for(state="detached")
+        act()
+        is_away = False
+    page.wait_for_function("document.documentElement.lang.startsWith('zh')")
+    tab.still()
+    assert query(page) == {"part": "decay", "rope_theta": "631000", "lang": "zh"}
+    expect(tab.handle("rope_theta")).to_have_attribute("aria-valuetext", "631,000")

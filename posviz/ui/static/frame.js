@@ -2,6 +2,7 @@
 // of it (posviz/ui/frame.py). A link within the app is gone to as the browser's own Back and Forward
 // are: Streamlit takes the new address up in the same session.
 
+import { isAway } from "./connection.js";
 import { present } from "./present.js";
 
 const root = document.documentElement;
@@ -67,7 +68,7 @@ export const isHere = () => going === null;
 addEventListener("popstate", () => {
   going = location.search;
   view?.forget();
-  setTimeout((left) => going === left && (going = null), 5000, going); // the server may be away
+  setTimeout((left) => going === left && !isAway() && (going = null), 5000, going); // no run has it
 });
 
 function isAsked(search, asked) {

@@ -2,6 +2,7 @@
 // is on its way to the route /live/view/NAME, the newest values follow; what is slow comes line by
 // line from the route /live/measure/NAME once the handles rest, and is dropped when they move again.
 
+import { onReturn } from "./connection.js";
 import { frameQuery, isHere, show as showFrame } from "./frame.js";
 import { noteTheme } from "./theme.js";
 
@@ -114,6 +115,13 @@ class View {
     this.report({ values, message, whole: true });
   }
 
+  // The connection was away: what was said meanwhile, and the last answers, may be lost.
+  repeat() {
+    this.told.clear();
+    this.tell();
+    if (this.moved.size || this.state === null) this.ask();
+  }
+
   // The page is left: what it did not say in time is forgotten.
   leave() {
     if (current === this) current = null;
@@ -214,6 +222,8 @@ class View {
     if (wanted !== search) window.history.replaceState(window.history.state, "", pathname + wanted + hash);
   }
 }
+
+onReturn(() => current?.repeat());
 
 export const viewOf = (name) => {
   if (!views.has(name)) views.set(name, new View(name));
