@@ -17,13 +17,18 @@ WIDE = {"width": 1440, "height": 900}
 NARROW = {"width": 400, "height": 860}
 KEPT = "cookies,indexeddb,local_storage,websql,service_workers,cache_storage"
 # The view is asked, because the page shows only what has been told and answered, not what has not.
-STILL = """async () => {
-  const scripts = performance.getEntriesByType("resource").map(({ name }) => name);
-  const { viewOf } = await import(scripts.find((name) => name.endsWith("/view.js")));
+VIEW = """async () => {
+  const frame = () => new Promise(requestAnimationFrame);
+  const script = ({ name }) => name.endsWith("/view.js");
+  let found;
+  while (!(found = performance.getEntriesByType("resource").find(script))) await frame();
+  const { viewOf } = await import(found.name);
   const view = viewOf(location.pathname.split("/").pop());
   const runs = () => document.querySelector('[data-test-script-state="running"]');
-  while (runs() || !view.still) await new Promise(requestAnimationFrame);
+  while (%s) await frame();
 }"""
+STILL = VIEW % "runs() || !view.still"
+DRAWN = VIEW % "view.busy"
 Scheme = Literal["light", "dark"]
 # How long an answer may take is counted by the paced tests; the others may meet a busy computer.
 expect.set_options(timeout=15_000)
@@ -101,6 +106,10 @@ class Visit:
     def still(self) -> None:
         """Waits until Streamlit has run, and has taken up what the handles said."""
         self.page.evaluate(STILL)
+
+    def drawn(self) -> None:
+        """Waits until the pictures, and the ends of the handles, are those of the newest values."""
+        self.page.evaluate(DRAWN)
 
     def press(self, name: str, key: str) -> None:
         """A key on a handle, until the address says so or is what it was."""

@@ -32,6 +32,7 @@ def test_keys_reach_both_ends_on_a_dark_phone(browser: Browser, address: str, pa
                     for key, share in (("Home", "0"), ("End", "1")):
                         handles.nth(handle).press(key)
                         expect(handles.nth(handle)).to_have_value(share)
+                        tab.drawn()  # the next handle's end may depend on it
                 tab.still()
             expect(tab.page.locator(".stException")).to_have_count(0)
             tab.fits()
