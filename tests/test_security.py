@@ -156,6 +156,13 @@ def test_no_path_leaves_the_folder_of_scripts(mount: str, path: str) -> None:
     assert asked(f"{mount}/{path}")[0] == 404
 
 
+def test_measurements_do_not_wait_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    status, lines = asked("/live/measure/pitfalls")
+    assert (status, lines[-5:], live._asked) == (200, b"null\n", set())
+    monkeypatch.setattr(live, "_MOST_ASKED", 0)
+    assert asked("/live/measure/pitfalls") == (503, b"")
+
+
 def test_no_value_of_a_link_takes_long_however_long_it_is() -> None:
     long = [one * 1_000_000 for one in ("a", "1", "(", " ", ",", "0-")]
     for name in NAMES:

@@ -454,7 +454,7 @@ def error_sizes(bins: Floats, sizes: Floats, name: str, total: int, *, _: Words)
     x = _placed(bins, name)
     lines = [
         _across(0.1, 1e8, math.sqrt(2.0), _("unrelated scores"), "quiet", "2px,2px"),
-        _line(Series(name, _("error"), sizes, strong=True), x, "%{y:.3~g}"),
+        _line(Series(name, _("error of the score"), sizes, strong=True), x, "%{y:.3~g}"),
     ]
     yaxis = {"range": [-0.06, 1.62], "dtick": 0.5, "title": {"text": _("error / score")}}
     return _over_distance(lines, total, yaxis, name, _)

@@ -73,7 +73,7 @@ def shares(
         _: Translates labels.
     """
     lines = [(name, "random", "", heads[:, n]) for n, name in enumerate(names) if n != best]
-    lines += [(_("half"), "quiet", "1px,3px", np.full(len(steps), 0.5)), *others]
+    lines += [(_("one half"), "quiet", "1px,3px", np.full(len(steps), 0.5)), *others]
     chosen = (names[best], colour, "", heads[:, best])
     figure = _over_steps(steps, [chosen, *lines], step, end,
                          low=-3.0, high=106.0, unit=" %", scale=100.0)  # fmt: skip

@@ -416,15 +416,12 @@ def by_distance(
 def encoding(r: Floats, distance: int, dimension: int, *, _: Words) -> tuple[str, heat.Rasters]:
     """R as a heat map, distances descending as in the code; arguments of ``live.drawing``."""
     k_len, d_model = r.shape
-    told = [n if n % 50 == 0 or n == distance else None for n in range(k_len - 1, -1, -1)]
-    # Of two numbers on top of each other, the chosen one stands.
-    labels = [
-        "" if n is None or (n != distance and abs(n - distance) < 12) else str(n) for n in told
-    ]
     value = float(r[k_len - 1 - distance, dimension])
     return heat.heat_map(
         "R", r, low=-1.0, high=1.0,
-        rows=heat.Axis(_("distance, from far to 0"), labels=labels, chosen=k_len - 1 - distance),
+        rows=heat.Axis(
+            _("distance, from far to 0"), first=k_len - 1, step=-1, chosen=k_len - 1 - distance
+        ),
         columns=heat.Axis(
             _("dimension: {half} sines, then {half} cosines", half=d_model // 2), "dimension",
             chosen=dimension, ticks=4,

@@ -298,10 +298,18 @@ _measurers = ThreadPoolExecutor(
 )
 
 
+# What is asked for and not yet answered. A measurement takes up to four seconds of a core: what
+# waits behind so many would come minutes too late.
+_asked: set[object] = set()
+_MOST_ASKED = 512
+
+
 async def _measure(request: Request) -> Response:
     view = view_named(request.path_params["name"])
     if view is None or view.measure is None:
         return Response("", 404, media_type="application/x-ndjson")
+    if len(_asked) >= _MOST_ASKED:
+        return Response("", 503, {"Retry-After": "5"}, "application/x-ndjson")
     text.speak(text.preferred(request.headers.get("accept-language", "")))
     steps = view.measure(**view.follow(request.query_params))
     return StreamingResponse(_lines(steps), media_type="application/x-ndjson")
@@ -325,13 +333,15 @@ async def _lines(steps: Iterator[dict[str, Picture]]) -> AsyncIterator[str]:
             if not outdated.is_set():
                 loop.call_soon_threadsafe(ready.put_nowait, None)
 
-    loop.run_in_executor(_measurers, contextvars.copy_context().run, work)
+    _asked.add(outdated)
     try:
+        loop.run_in_executor(_measurers, contextvars.copy_context().run, work)
         while (line := await ready.get()) is not None:
             yield line + "\n"
         yield "null\n"
     finally:  # also when the browser has gone on to another setting
         outdated.set()
+        _asked.discard(outdated)
 
 
 # From here and not from a CDN. All of plotly.js, which its Python package has, costs a browser

@@ -51,7 +51,7 @@ from posviz.ui.search_words import (
     normal,
     root,
 )
-from posviz.ui.text import LANGUAGES, by_language, say
+from posviz.ui.text import LANGUAGES, by_language, clauses, joined, say
 
 R = TypeVar("R")
 
@@ -269,7 +269,7 @@ def _keys() -> Iterator[Entry]:
 def _pitfalls() -> Iterator[Entry]:
     for one in pitfalls.PITFALLS:
         address = "pitfalls?" + urlencode({"pitfall": one.id})
-        slips = "; ".join(say(slip.label) for slip in one.slips)
+        slips = clauses(say(slip.label) for slip in one.slips)
         names = (one.id, *map(say, PITFALL_WORDS.get(one.id, ())))
         yield Entry("pitfall", say(one.label), address, slips, _title(address), names)
 
@@ -289,7 +289,7 @@ def _models() -> Iterator[Entry]:
         told = [labels[encoding.removesuffix("_bias")]]
         told += [METHODS.get(each, METHOD_WORDS[each][0]) for each in methods if each != "default"]
         address = "models?" + urlencode({"model": name})
-        yield Entry("model", name, address, ", ".join(map(say, told)), _title(address),
+        yield Entry("model", name, address, joined(map(say, told)), _title(address),
                     body=" ".join([record["family"], encoding, *methods]))  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import gettext
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from contextvars import ContextVar
 from pathlib import Path
 from typing import TypeVar
@@ -86,6 +86,22 @@ def say(template: Message | Said, **values: object) -> str:
         return template
     told = _CATALOGUES[language()].gettext(template) if template else ""
     return told.format(**values) if values else told
+
+
+def joined(parts: Iterable[str]) -> str:
+    """Values one after the other."""
+    return say(", ").join(parts)
+
+
+def clauses(parts: Iterable[str]) -> str:
+    """Parts of a sentence, each of which could be one."""
+    return say("; ").join(parts)
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names in a sentence."""
+    *most, last = names or ("",)
+    return say("{most} and {last}", most=joined(most), last=last) if most else last
 
 
 def complaint(problem: InvalidParameterError) -> str:

@@ -16,7 +16,7 @@ from posviz.figures.style import number, percent, plain_text, token_count
 from posviz.models import checkpoint, tables
 from posviz.ui import live
 from posviz.ui.labels import FAMILIES
-from posviz.ui.text import say
+from posviz.ui.text import joined, listed, say
 from posviz.views import snippets
 
 PARTS = {
@@ -387,13 +387,6 @@ def said_of_side(v: live.Values, shares: dict[str, float | None]) -> str:
     )  # fmt: skip
 
 
-def listed(parts: Sequence[str]) -> str:
-    """Names in a sentence."""
-    if len(parts) < 2:
-        return "".join(parts)
-    return say("{most} and {last}", most=", ".join(parts[:-1]), last=parts[-1])
-
-
 def again(seed: int) -> str:
     """A button for other random weights and words."""
     label = say("Other random words and weights")
@@ -451,7 +444,7 @@ def by_distance(v: live.Values) -> live.Slots:
             pictures.curves(lines, band, starts, place, reach, ends,
                             log_axis=v["axis"] == "log", _=say),
             say("{title} at {place}: {values}", title=title, place=token_count(place, say),
-                values=", ".join(f"{row[0]} {plain_text(row[3][1])}" for row in rows)),
+                values=joined(f"{row[0]} {plain_text(row[3][1])}" for row in rows)),
         ),
         "curves:head": live.drawing(style.heading(title, note, key)),
         "values": live.drawing(pictures.values(head, rows)),
@@ -633,7 +626,7 @@ def price(v: live.Values) -> live.Slots:
         "work": live.figure(
             pictures.work(work_lines, length, _=say),
             say("Added operations at {length} tokens: {shares}", length=f"{length:,}",
-                shares=", ".join(shares)),
+                shares=joined(shares)),
         ),
         "work:head": live.drawing(
             style.heading(
@@ -763,7 +756,7 @@ def beyond(v: live.Values) -> live.Slots:
     return {
         "losses": live.figure(
             lab.perplexity(lines, marks, _=say),
-            f"{title}: " + ", ".join(f"{row[0]} {row[3][1]}" for row in rows),
+            f"{title}: " + joined(f"{row[0]} {row[3][1]}" for row in rows),
         ),
         "losses:head": live.drawing(
             style.heading(title, say("unscaled; bands span the seeds"),
@@ -773,7 +766,7 @@ def beyond(v: live.Values) -> live.Slots:
             lab.repeated(again, marks[:1], _=say),
             say("Loss on letters of a name read before, by encoding, at {length} tokens: {values}",
                 length=number(length),
-                values=", ".join(f"{one.label} {told_nats(one.nats[at])}" for one in again)),
+                values=joined(f"{one.label} {told_nats(one.nats[at])}" for one in again)),
         ),
         "copied:head": live.drawing(
             style.heading(say("Does it still copy?"), say("letters of a name read before"))

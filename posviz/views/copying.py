@@ -14,7 +14,7 @@ from posviz.models import replay
 from posviz.models.copying import CHANCE, symbols_in
 from posviz.ui import live
 from posviz.ui.labels import ENCODINGS, METHODS
-from posviz.ui.text import say
+from posviz.ui.text import joined, say
 from posviz.views.trained import BETA_FAST, METHOD, Trained, factor
 
 MODELS = ("rope", "alibi", "rope_alibi")
@@ -70,7 +70,7 @@ class Scene(Trained):
     @property
     def label(self) -> str:
         """The setting in words."""
-        return ", ".join([say(ENCODINGS[self.model]), *self.changes])
+        return joined([say(ENCODINGS[self.model]), *self.changes])
 
     @property
     def colour(self) -> str:

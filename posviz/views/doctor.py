@@ -16,7 +16,7 @@ from posviz.figures.style import number, token_count
 from posviz.params import InvalidParameterError
 from posviz.ui import live
 from posviz.ui.packing import unpacked
-from posviz.ui.text import say
+from posviz.ui.text import clauses, say
 
 PASTED = "pasted"
 UNTOLD = "untold"  # the model of flags, until it is chosen
@@ -290,7 +290,7 @@ def sentence(each: Finding | Statement) -> str:
 def begun(told: str) -> str:
     """A sentence with a capital, unless it begins with a name."""
     first = told.split(" ", 1)[0].rstrip(",.:")
-    return told[:1].upper() + told[1:] if first.isalpha() else told
+    return told[:1].upper() + told[1:] if first.isalpha() and first.islower() else told
 
 
 def broken(text: str, problem: InvalidParameterError) -> str:
@@ -378,7 +378,7 @@ def effect_of(each: Finding) -> str:
         return say("No frequency and no score changes.")
     if each.effect.seq_len is not None:
         told.append(say("measured with {length} tokens in use", length=number(each.effect.seq_len)))
-    return say("{sentence}.", sentence=begun("; ".join(told)))
+    return say("{sentence}.", sentence=begun(clauses(told)))
 
 
 def told_finding(each: Finding, config: Mapping[str, Any], form: str) -> str:

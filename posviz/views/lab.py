@@ -17,7 +17,7 @@ from posviz.models import reading as models
 from posviz.models.reading import TRAINED
 from posviz.ui import live
 from posviz.ui.labels import FAMILIES, METHODS
-from posviz.ui.text import complaint, say
+from posviz.ui.text import clauses, complaint, joined, listed, say
 from posviz.views import snippets
 
 STILL = {
@@ -142,7 +142,7 @@ class Scene:
                 parts.append(f"β {self.beta_fast:g}, {self.beta_slow:g}")
             if not read.tempered:
                 parts.append(say("attention factor off"))
-        return ", ".join(parts)
+        return joined(parts)
 
     @property
     def shade(self) -> str:
@@ -362,8 +362,8 @@ def changes(scene: Scene) -> live.Slots:
             title = say("What it does to the heads")
             said = say("They subtract {slopes} per token of distance and, when all keys match "
                        "equally, keep 99 % of their weight within {windows} tokens.",
-                       slopes=", ".join(f"{slope:.3g}" for slope in read.slopes),
-                       windows=", ".join(number(math.ceil(one)) for one in read.windows),
+                       slopes=joined(f"{slope:.3g}" for slope in read.slopes),
+                       windows=joined(number(math.ceil(one)) for one in read.windows),
                        )  # fmt: skip
         drawn = style.caption(said)
     head = style.heading(title, note)
@@ -469,13 +469,7 @@ def ordered(model: str, method: str, factor: float, length: int, rivals: Sequenc
         say(templates[order], method=named(method, factor), others=listed(others))
         for order, others in orders.items()
     ]
-    return "; ".join(told)
-
-
-def listed(names: Sequence[str]) -> str:
-    """Names in a sentence."""
-    *most, last = names
-    return say("{most} and {last}", most=", ".join(most), last=last) if most else last
+    return clauses(told)
 
 
 def caption(scene: Scene, curve: Curve | None) -> str:

@@ -12,7 +12,7 @@ from posviz.figures import style
 from posviz.figures.style import number, percent
 from posviz.models import names, tables
 from posviz.ui import live
-from posviz.ui.text import complaint, say
+from posviz.ui.text import clauses, complaint, say
 from posviz.views import snippets
 
 FAMILY = "names-learned"
@@ -348,7 +348,7 @@ def reading(
             waiting = say("{count} of {all} texts, measuring…", count=found.documents,
                           all=DOCUMENTS[-1])  # fmt: skip
             said = f"<b>{waiting}</b> {said}"
-    told = "; ".join(filter(None, (waiting, told)))
+    told = clauses(filter(None, (waiting, told)))
     where = ""
     if looks is not None:
         weights = [pictures.by_index(drawn_out, "ink", "6px,3px", looks.longer),

@@ -17,7 +17,7 @@ from posviz.figures.style import number, token_count, tokens
 from posviz.hf_config import Reading, Rotary
 from posviz.ui import live
 from posviz.ui.labels import ALL_METHODS
-from posviz.ui.text import by_language, complaint, say
+from posviz.ui.text import by_language, clauses, complaint, joined, say
 from posviz.views import snippets
 
 SCALED = ALL_METHODS | {"default": "no scaling"}
@@ -147,7 +147,7 @@ class Model:
             words[layer_type] = word + (f" ×{number(own['factor'])}" if own.get("factor") else "")
         if len(set(words.values())) == 1:
             return next(iter(words.values()))
-        return ", ".join(f"{word} ({say(kind_of(name))})" for name, word in words.items())
+        return joined(f"{word} ({say(kind_of(name))})" for name, word in words.items())
 
     @property
     def contexts(self) -> str:
@@ -609,7 +609,7 @@ def facts_of(model: Model, seq_len: int, pair: int) -> dict[str, str]:
     if rotary is not None:
         inv_freq, attention_factor = rotary.frequencies(seq_len)
         ordered = sorted(model.all_rotary, key=lambda one: one is not rotary)
-        found["base"] = ", ".join(
+        found["base"] = joined(
             whole(one.rope.rope_theta)
             + (f" ({say(kind_of(one.layer_type))})" if one.layer_type else "")
             for one in ordered
@@ -621,7 +621,7 @@ def facts_of(model: Model, seq_len: int, pair: int) -> dict[str, str]:
             "{factor}, scores × {gain}", factor=f"{attention_factor:.6g}",
             gain=f"{pictures.GAIN.value(attention_factor=attention_factor):.6g}",
         )  # fmt: skip
-        found["first"] = "; ".join(
+        found["first"] = clauses(
             ends(one, seq_len) + (f" ({say(kind_of(one.layer_type))})" if one.layer_type else "")
             for one in ordered
         )
@@ -695,7 +695,7 @@ def differences(model: Model, other: Model, seq_len: int, columns: list[dict[str
         return say("The same model twice: choose another one beside it.")
     if not parts:
         return say("{first} and {second} treat positions alike.", **names)
-    return say("{first} and {second} differ: {parts}.", parts="; ".join(parts), **names)
+    return say("{first} and {second} differ: {parts}.", parts=clauses(parts), **names)
 
 
 # --------------------------------------------------------------------------------------- layers
@@ -734,13 +734,14 @@ def layers_of(model: Model, *, named: bool) -> str:
         if one.layer_type == "sliding_attention" and model.record.get("sliding_window"):
             told += " " + say("over {count}", count=whole(model.record["sliding_window"]))
         if one.layer_type == "chunked_attention" and model.record.get("attention_chunk_size"):
-            told += " " + say("of {count}", count=whole(model.record["attention_chunk_size"]))
+            size = whole(model.record["attention_chunk_size"])
+            told += " " + say("of {count} tokens each", count=size)
         if one.layer_type != "linear_attention":
             base = bases.get(one.layer_type)
             turns = say("base {base}", base=base) if base else say("with RoPE")
             told += ", " + (turns if one.has_rope else say("without RoPE (NoPE)"))
         parts.append(told)
-    depth, said = model.record.get("num_hidden_layers"), "; ".join(parts)
+    depth, said = model.record.get("num_hidden_layers"), clauses(parts)
     note = (
         say("{parts}; the first {count}, how many there are is not on record",
             parts=said, count=LAYERS)

@@ -15,7 +15,7 @@ from posviz.figures.style import number
 from posviz.models import checkpoint, reading
 from posviz.ui import live
 from posviz.ui.labels import FAMILIES
-from posviz.ui.text import complaint, say
+from posviz.ui.text import clauses, complaint, joined, say
 from posviz.views.trained import BETA_FAST, METHOD, Trained, factor
 
 CHANCE = 0.05  # a letter of a name is one of 20
@@ -88,7 +88,7 @@ class Scene(Trained):
         said = [say(FAMILIES[self.model][0]), say("seed {seed}", seed=self.seed)]
         if self.encoding == "rope" and self.rope_theta != self.card["rope_theta"]:
             said.append(say("read with base {base}", base=number(self.rope_theta)))
-        return ", ".join([*said, *self.changes])
+        return joined([*said, *self.changes])
 
     @cached_property
     def shape(self) -> haystacks.Grid:
@@ -276,13 +276,13 @@ def hidden(scene: Scene) -> str:
     for i, column in enumerate(scene.columns):
         rows = [row for row, at in scene.lost if at == i]
         if rows:
-            where = ", ".join(f"{scene.shape.depths[row]:g}" for row in rows)
+            where = joined(f"{scene.shape.depths[row]:g}" for row in rows)
             every = len(rows) == len(scene.shape.depths)
             told.append(say("{length} tokens at {where} (perplexity {perplexity})",
                             length=number(column.length), perplexity=number(column.perplexity),
                             where=say("every depth") if every else say("depth {where}", where=where)
                             ))  # fmt: skip
-    return "; ".join(told)
+    return clauses(told)
 
 
 def chosen(scene: Scene) -> str:

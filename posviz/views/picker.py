@@ -28,7 +28,7 @@ from posviz.picker import Case, Fact, Rule, When
 from posviz.rope import RoPE
 from posviz.ui import live
 from posviz.ui.labels import FAMILIES, METHODS
-from posviz.ui.text import say
+from posviz.ui.text import clauses, joined, say
 
 PARTS = {"answer": "Answer", "take": "Take away", "rules": "The rules"}
 STARTS = {
@@ -336,7 +336,7 @@ def draw(**values: Any) -> live.Slots:
         ),
         "ours": live.figure(
             pictures.measured(ours, scene.case.multiple, picker.HEADROOM, _=say),
-            say("Loss of the lab’s models over the context: {told}", told="; ".join(
+            say("Loss of the lab’s models over the context: {told}", told=clauses(
                 f"{one.label}, {100 * one.y[-1]:.0f} % {say('at')} {one.x[-1]:.3g}×"
                 for one in ours)),
         ),
@@ -355,7 +355,7 @@ def table_of(scene: Scene, key: str, title: str, fact: Fact | None) -> live.Slot
         f"{key}:head": live.drawing(style.heading(title, where, pictures.legend(lines))),
         key: live.figure(
             pictures.published(lines, scene.case.multiple, empty, _=say),
-            say("Published perplexity over the context: {told}", told="; ".join(
+            say("Published perplexity over the context: {told}", told=clauses(
                 f"{one.label}, {one.y[-1]:.4g} {say('at')} {one.x[-1]:.3g}×" for one in lines
             ) or empty),
         ),
@@ -806,7 +806,7 @@ def fact_told(fact: Fact) -> str:
     """A published comparison in a line, HTML."""
     table = published.table(fact.table)
     unit = say(table.quantity)
-    told_values = ", ".join(
+    told_values = joined(
         f"{say(label)} <b>{say('over') + ' ' if is_bound else ''}{style.short(value)}</b>"
         for label, (value, is_bound) in zip(fact.series, fact.cells(), strict=True)
     )
@@ -830,7 +830,7 @@ def place_told(fact: Fact) -> str:
 
 def listed(methods: tuple[str, ...]) -> str:
     """Methods in a list."""
-    return ", ".join(say("plain RoPE") if one == "default" else say(METHODS[one])
+    return joined(say("plain RoPE") if one == "default" else say(METHODS[one])
                      for one in methods)  # fmt: skip
 
 

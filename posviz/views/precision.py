@@ -14,7 +14,7 @@ from posviz.figures.precision import Block, Curve
 from posviz.figures.style import number, plain_text
 from posviz.precision import EXACT, Casts, Dtype
 from posviz.ui import live
-from posviz.ui.text import say
+from posviz.ui.text import joined, say
 
 PARTS = {"positions": "Positions", "angles": "Angles", "invariance": "Shifting both"}
 HANDLES = {
@@ -153,7 +153,7 @@ def positions(v: live.Values) -> live.Slots:
         "distinct": live.figure(
             pictures.distinct([distinct(dtype) for dtype in LOOKS], at + 1, TOP, _=say),
             say("Different numbers by length; at {length} tokens: {counts}", length=f"{at + 1:,}",
-                counts=", ".join(f"{dtype} {many(dtype, at)}" for dtype in LOOKS)),
+                counts=joined(f"{dtype} {many(dtype, at)}" for dtype in LOOKS)),
         ),
         "distinct:head": live.drawing(
             style.heading(say("How many positions are told apart"),
@@ -349,7 +349,7 @@ def angles(v: live.Values) -> live.Slots:
             pictures.errors(lines, at, END, _=say),
             say("Largest error of the cosine of pair {pair} up to position {end}: {values}",
                 pair=pair, end=f"{END:,}",
-                values=", ".join(ends)),
+                values=joined(ends)),
         ),
         "errors:head": live.drawing(
             style.heading(say("Error of the cosine"),
@@ -567,7 +567,7 @@ def invariance(v: live.Values) -> live.Slots:
             pictures.flat(lines, at, TOP, _=say),
             say("Score of distance {distance} at position {at}: {values}",
                 distance=behind, at=f"{at:,}",
-                values=", ".join(f"{said(way, dtype)} {decimal(told[way].here)}" for way in told)),
+                values=joined(f"{said(way, dtype)} {decimal(told[way].here)}" for way in told)),
         ),
         "flat:head": live.drawing(
             style.heading(say("Distance {distance} at every position", distance=behind),

@@ -10,7 +10,7 @@ from posviz.figures.formula import Formula
 from posviz.figures.style import counted, number, token_count
 from posviz.models import checkpoint
 from posviz.ui import live
-from posviz.ui.text import complaint, say
+from posviz.ui.text import complaint, joined, say
 from posviz.views import snippets
 
 PARTS = {"shaw": "Shaw", "buckets": "T5 buckets", "heads": "T5 heads", "cost": "Cost"}
@@ -311,7 +311,7 @@ def caption_of_float64(apart: list[list[int]], both: bool) -> str:
                    "same buckets; {link} it would not.",
                    link='<a href="relative?part=buckets&num_buckets=18&relative_position=-16" '
                         f'target="_self">{say("with 18 buckets")}</a>')  # fmt: skip
-    some = ", ".join(
+    some = joined(
         say("{position} (bucket {single}, not {double})", position=number(position),
             single=single, double=double)
         for position, single, double in sorted(apart, reverse=True)[:4]

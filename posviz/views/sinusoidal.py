@@ -346,8 +346,8 @@ def distance(scene: Scene) -> live.Slots:
         ),
         "moved:head": live.drawing(style.heading(say("The shift at work"), check)),
         "caption": captioned(
-            say("The curve says the same at +{away} and −{away}: a dot product cannot tell before "
-                "from after.", away=number(abs(k))) + " " +
+            (say("The curve says the same at +{away} and −{away}: a dot product cannot tell before "
+                 "from after.", away=number(abs(k))) + " " if k else "") +
             say("Drag position: M<sub>k</sub> stays as it is. The same matrix takes every position "
                 "k = {k} on, a block of four numbers for each pair; over the first {count} "
                 "positions it misses by at most {widest}, which is rounding.",

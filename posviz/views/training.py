@@ -10,7 +10,7 @@ from posviz.models import checkpoint
 from posviz.models.replay import Replay, replay
 from posviz.ui import live
 from posviz.ui.labels import ENCODINGS, FAMILIES
-from posviz.ui.text import say
+from posviz.ui.text import joined, say
 
 TASKS = {"names": "names", "copying": "copying"}
 KINDS = {
@@ -28,7 +28,7 @@ def label(name: str) -> str:
     family, _, seed = name.rpartition("-seed")
     task, encoding, *base = family.split("-")
     told = [say(ENCODINGS[encoding]), *(say("base {base}", base=number(int(b))) for b in base)]
-    return say("{task}: {encoding}, seed {seed}", task=say(TASKS[task]), encoding=", ".join(told),
+    return say("{task}: {encoding}, seed {seed}", task=say(TASKS[task]), encoding=joined(told),
                seed=seed)  # fmt: skip
 
 

@@ -9,6 +9,7 @@ import urllib.error
 import urllib.request
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from http.client import HTTPResponse
 from typing import Any
@@ -86,6 +87,7 @@ def test_scripts_are_packed_once_for_all_visitors(hall: Hall) -> None:
             packed = response.read()
         assert response.headers["Content-Encoding"] == "gzip"
         assert response.headers["Cache-Control"] == "public, max-age=3600"
+        assert response.headers["X-Content-Type-Options"] == "nosniff"
     assert gzip.decompress(packed) == whole
     assert len(packed) < len(whole) / 3
     with pytest.raises(urllib.error.HTTPError, match="304"):
@@ -103,6 +105,7 @@ def test_pictures_are_packed_on_their_way(hall: Hall) -> None:
     with answer(picture, Accept_Encoding="gzip") as response:
         packed = response.read()
     assert response.headers["Content-Encoding"] == "gzip"
+    assert response.headers["Content-Security-Policy"].startswith("default-src 'self';")
     assert gzip.decompress(packed) == whole
     assert len(packed) < len(whole) / 1.5
 
@@ -222,6 +225,17 @@ def test_a_measurement_arrives_line_by_line(hall: Hall) -> None:
     assert arrived[-1][1] == b"null\n"
     assert len(arrived) > 2
     assert arrived[-1][0] - arrived[0][0] > 0.1  # all at once, were they held back
+
+
+def test_a_visitor_has_four_measurements_at_once(hall: Hall) -> None:
+    asked = f"{hall.front.address}/live/measure/lab?factor=3&method=yarn&seed="
+    with ExitStack() as open_ones:
+        for n in range(4):
+            open_ones.enter_context(answer(asked + str(n), Cookie="posviz_visitor=one"))
+        with pytest.raises(urllib.error.HTTPError, match="503"):
+            answer(asked + "4", Cookie="posviz_visitor=one")
+        with answer(asked + "4", Cookie="posviz_visitor=another") as response:
+            assert response.status == 200
 
 
 def test_below_a_path_everything_is_asked_for_there(hall: Hall, browser: Browser) -> None:

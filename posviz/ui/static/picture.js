@@ -69,8 +69,8 @@ export function markup(component) {
     const painted = [...host.querySelectorAll("canvas")];
     host.innerHTML = payload.markup;
     for (const canvas of host.querySelectorAll("canvas")) paint(canvas, payload, painted);
-    if (set) host.querySelector(`[data-set="${set}"]`)?.focus();
-    if (item) host.querySelector(`[data-item="${item}"]`)?.focus();
+    if (set) host.querySelector(`[data-set="${CSS.escape(set)}"]`)?.focus();
+    if (item) host.querySelector(`[data-item="${CSS.escape(item)}"]`)?.focus();
     sayCell(one);
     if (!one.listening) listen(one);
     one.saving ??= offerFiles(one);

@@ -153,6 +153,7 @@ class View {
       const { signal } = measuring;
       const headers = { "Accept-Language": document.documentElement.lang };
       const response = await fetch(here(`live/measure/${this.name}?${state}`), { signal, headers });
+      if (!response.ok) return forget();
       const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
       let text = "";
       for (let part; !(part = await reader.read()).done; ) {
