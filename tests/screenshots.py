@@ -35,6 +35,10 @@ VIEWS = {
     "claims": ("/claims?claim=15&answers=ff--t--------tf", ".js-line"),
     "picker": ("/picker", ".js-line"),
     "compare": ("/compare", "canvas"),
+    "lessons": ("/lessons", ".pv-make-title"),
+    "lesson": ("/rope?part=decay&lesson=rope_in_ten_minutes&lesson_step=5", ".js-line"),
+    "present": ("/rope?part=decay&present=1&figures=scores", ".js-line"),
+    "chinese": ("/playground?rope_type=yarn&lang=zh", _CHART.format("extrapolation")),
 }
 # The first view in both themes at both sizes, the others once for each.
 LOOKS = (("wide", "light"), ("narrow", "dark"), ("wide", "dark"), ("narrow", "light"))
