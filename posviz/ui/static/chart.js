@@ -26,17 +26,20 @@ loadPlotly().catch(() => {});
 // so that hover, zoom and export are always its own.
 export const charts = new WeakMap(); // host -> what is known of its chart
 
-// A column that goes leaves its width to the others; Plotly itself follows the window alone.
-const widths = new ResizeObserver((entries) => {
-  for (const { target } of entries)
+// A column that goes leaves its width to the others; Plotly itself follows the window alone. Asked for
+// while pictures change, a size costs a layout of the page, 8 ms for each chart: it is noted here.
+const sizes = new ResizeObserver((entries) => {
+  for (const { target } of entries) {
+    charts.get(target).size = { width: target.clientWidth, height: target.clientHeight };
     if (target.clientWidth && Math.abs((target._fullLayout?.width ?? target.clientWidth) - target.clientWidth) > 1)
       window.Plotly.Plots.resize(target);
+  }
 });
 
 export function chart(component) {
   picture(component, "pv-chart", (one, payload) => {
     one.newest = payload;
-    if (!charts.has(one.host)) widths.observe(one.host);
+    if (!charts.has(one.host)) sizes.observe(one.host);
     charts.set(one.host, one);
     one.saving ??= offerFiles(one);
     if (!one.offering) {
@@ -94,7 +97,7 @@ export function axis(host, name, start, length) {
 
 function quick(one, data, layout) {
   const { host } = one;
-  const { clientWidth: width, clientHeight: height } = host;
+  const { width, height } = one.size ?? { width: host.clientWidth, height: host.clientHeight };
   const { l, r, t, b } = layout.margin;
   const x = axis(host, "xaxis", l, width - l - r);
   const y = axis(host, "yaxis", height - b, -(height - t - b));
