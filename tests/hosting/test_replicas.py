@@ -38,6 +38,19 @@ def answer(address: str, **headers: str) -> HTTPResponse:
     return response
 
 
+def lines(front: Front, name: str, count: int) -> list[str]:
+    """Lines of nginx's log with that name; each is written once its answer has gone."""
+    found: list[str] = []
+    for _ in range(50):
+        log = (front.folder / "access.log").read_text().splitlines()
+        found = [line for line in log if name in line]
+        if len(found) >= count:
+            break
+        time.sleep(0.1)
+    assert len(found) == count
+    return found
+
+
 # ----------------------------------------------------------------- before anyone opened a page
 
 
@@ -59,6 +72,7 @@ def test_visitors_from_one_address_are_spread_over_both_processes(hall: Hall) ->
         with answer(f"{hall.front.address}/rope", Cookie=word) as second:
             assert second.headers["Set-Cookie"] is None
     assert len(set(words)) == 200
+    lines(hall.front, words[-1], 1)
     by_replica = Counter(hall.front.requests(word)[0].replicas for word in words)
     assert len(by_replica) == 2
     assert min(by_replica.values()) > 60
@@ -68,6 +82,7 @@ def test_a_browser_without_cookies_stays_with_one_process(hall: Hall) -> None:
     """In a frame on another site many browsers take none."""
     for _ in range(20):
         answer(f"{hall.front.address}/compare", User_Agent="Frame").close()
+    lines(hall.front, "/compare", 20)
     asked = [one.replicas for one in hall.front.requests() if one.path == "/compare"]
     assert len(asked) == 20
     assert len(set(asked)) == 1
@@ -76,19 +91,6 @@ def test_a_browser_without_cookies_stays_with_one_process(hall: Hall) -> None:
 def test_over_tls_the_cookie_also_holds_in_a_frame_on_another_site(hall: Hall) -> None:
     with answer(f"{hall.front.address}/", X_Forwarded_Proto="https") as response:
         assert response.headers["Set-Cookie"].endswith("SameSite=None; Secure; Partitioned")
-
-
-def lines(front: Front, name: str, count: int) -> list[str]:
-    """Lines of nginx's log with that name; each is written once its answer has gone."""
-    found: list[str] = []
-    for _ in range(50):
-        log = (front.folder / "access.log").read_text().splitlines()
-        found = [line for line in log if name in line]
-        if len(found) >= count:
-            break
-        time.sleep(0.1)
-    assert len(found) == count
-    return found
 
 
 def test_scripts_are_packed_once_for_all_visitors(hall: Hall) -> None:
