@@ -330,7 +330,7 @@ def alibi_farther(length: float) -> Evidence:
     return Evidence(
         {"length": length, "reach": math.ceil(window), "share": share,
          "inside": 100.0 * float(alibi.within(slope, window, length))},
-        Curves(lengths, lines, "tokens of the text", "tokens that hold 99 % of the weight",
+        Curves(lengths, lines, "tokens of the text", "tokens with 99 % of it",
                (2048.0, 65536.0), (500.0, 70000.0),
                tuple(2048.0 * 2**n for n in range(6)), (1000.0, 4000.0, 16000.0, 64000.0),
                mark=length),
@@ -429,7 +429,7 @@ def rope_decay(back: float) -> Evidence:
          "where": later, "rises": rises, "span": len(scores) - 1},
         Curves(np.arange(513.0), (Line("highest from here on", to_come, "claim", dashed=True),
                                   Line("score", scores, "rope")),
-               "tokens back", "score of equal query and key", (0.0, 512.0), (0.0, 12.0), mark=back),
+               "tokens back", "score, q = k", (0.0, 512.0), (0.0, 12.0), mark=back),
     )  # fmt: skip
 
 
@@ -494,7 +494,7 @@ def fast_unseen(times: float) -> Evidence:
          "last": pairs - 1, "fastest": float(use[0]), "slowest": float(use[-1])},
         Curves(np.arange(float(pairs)), (Line("met in training", np.ones(pairs), "quiet", True),
                                          Line("needed now", use, "rope")),
-               "pair, fast to slow", "angles, as multiples of those met", (0.0, pairs - 1.0),
+               "pair, fast to slow", "angle / largest met", (0.0, pairs - 1.0),
                (0.0, 17.0)),
     )  # fmt: skip
 

@@ -264,7 +264,9 @@ def term(name: str, seq_len: int, tables: Tables, setting: Setting | None = None
         if name == "rope":
             return distance.rope_scores(turns, seq_len)
         return _decaying_scores(turns, seq_len)
-    return np.zeros(seq_len)
+    if name == "none":
+        return np.zeros(seq_len)
+    raise NotImplementedError(f"the term of {name}")
 
 
 def _mean_products(rows: Floats) -> Floats:

@@ -20,7 +20,7 @@ from posviz import params, rope_units
 from posviz import rope as rope_module
 from posviz.config_text import Note
 from posviz.hf_config import READ, TRAINED
-from posviz.params import InvalidParameterError
+from posviz.params import InvalidParameterError, Word
 from posviz.rope import Layout, RoPE
 from posviz.rope_scaling import (
     ROPE_SCALINGS,
@@ -62,13 +62,15 @@ NO_RAMP_OVER_TURNS = (
 )
 NOT_A_FLAG = "llama.cpp has no flag for {rope_type}: {instead}"
 INSTEAD = {
-    "dynamic": "it keeps one base for all lengths; static NTK for the longest text comes nearest",
-    "llama3": "the GGUF file carries it, as one divisor per pair in the tensor rope_freqs.weight",
-    "longrope": "the GGUF file carries both lists, as the tensors rope_factors_short.weight and "
-    "rope_factors_long.weight, and --ctx-size chooses one of them for good",
-    "proportional": "the GGUF file carries it, as one divisor per pair in the tensor "
-    "rope_freqs.weight",
-}
+    "dynamic": Word("it keeps one base for all lengths; static NTK for the longest text comes "
+                    "nearest"),
+    "llama3": Word("the GGUF file carries it, as one divisor per pair in the tensor "
+                   "rope_freqs.weight"),
+    "longrope": Word("the GGUF file carries both lists, as the tensors rope_factors_short.weight "
+                     "and rope_factors_long.weight, and --ctx-size chooses one of them for good"),
+    "proportional": Word("the GGUF file carries it, as one divisor per pair in the tensor "
+                         "rope_freqs.weight"),
+}  # fmt: skip
 ALWAYS_ROUNDS = (
     "llama.cpp always rounds the ends of YaRN's ramp to whole pairs: truncate must be True, "
     "got False"
@@ -131,10 +133,14 @@ class Setting:
         return self.scaling.frequencies(self.rope, seq_len)
 
 
+EXPORTED = ("default", "linear", "ntk", "dynamic", "yarn", "longrope", "llama3", "proportional")
+"""Methods that every target below has an answer to, be it a sentence."""
+
+
 def _unknown(scaling: RopeScaling) -> InvalidParameterError:
     return InvalidParameterError(
         "scaling must be one of {allowed} to be exported, got {got}",
-        allowed=", ".join(ROPE_SCALINGS),
+        allowed=", ".join(EXPORTED),
         got=params.shown(scaling.rope_type),
     )
 
@@ -197,7 +203,8 @@ def _hf_settings(scaling: RopeScaling) -> dict[str, Any]:
     """What stands in Hugging Face's settings, but for base and share."""
     if isinstance(scaling, (NoScaling, Ntk)):
         return {"rope_type": NoScaling.rope_type}
-    if type(scaling) is not ROPE_SCALINGS.get(scaling.rope_type):
+    known = scaling.rope_type in EXPORTED
+    if not known or type(scaling) is not ROPE_SCALINGS.get(scaling.rope_type):
         raise _unknown(scaling)
     if isinstance(scaling, Yarn) and scaling.ramp_over == "turns":
         raise InvalidParameterError(NO_RAMP_OVER_TURNS, target="Hugging Face")

@@ -2,8 +2,7 @@
 
 Every method is a frozen class with ``frequencies(rope, seq_len) -> (inv_freq, attention_factor)``,
 the contract of Hugging Face's ``ROPE_INIT_FUNCTIONS``. ``inv_freq`` is float64, one per pair;
-``attention_factor`` multiplies cos and sin, so it multiplies scores by its square. A new method is
-one class here and one line in :data:`ROPE_SCALINGS`.
+``attention_factor`` multiplies cos and sin, so it multiplies scores by its square.
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ def test_the_template_is_what_the_sources_say(read: messages.Sources) -> None:
 def test_no_message_is_missing_or_left_from_before(code: str, read: messages.Sources) -> None:
     told = catalogue(code)
     missing = [one for one in read.found if (one not in told) or not told[one].string]
-    assert not missing, f"{len(missing)} messages are not translated"
+    assert not missing, f"not translated in content/{code}/LC_MESSAGES/posviz.po: {len(missing)}"
     assert not [one.id for one in told if one.fuzzy and one.id]
     assert not told.obsolete
     assert {one.id for one in told if one.id} == set(read.found)

@@ -6,6 +6,7 @@ import contextlib
 import io
 import re
 
+from posviz import claims, picker, pitfalls, presets
 from tests.server import ROOT
 
 
@@ -18,6 +19,17 @@ def test_the_library_example_runs() -> None:
     assert first.split()[1].startswith("1.2772588722239782")
     assert rotated.startswith("[ 1.24258646")  # cos 5 - sin 5: pair 0 turns a radian a token
     assert "0.70710678" in " ".join(slopes)
+
+
+def test_what_the_readme_counts_is_so_many() -> None:
+    readme = (ROOT / "README.md").read_text()
+    for count, what in (
+        (len(claims.CLAIMS), "statements from tutorials"),
+        (sum(len(one.slips) for one in pitfalls.PITFALLS), "mistakes, most of them reported"),
+        (len(picker.RULES), "rules are data"),
+        (len(presets.names()), "records to search"),
+    ):
+        assert f"{count} {what}" in readme, what
 
 
 def test_the_make_targets_that_the_documents_name_exist() -> None:

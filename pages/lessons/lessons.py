@@ -37,7 +37,7 @@ def lessons_page() -> None:
 
 
 def _take_over(name: str) -> None:
-    draft.keep(lesson.shipped(name))
+    draft.begin(lesson.shipped(name))
     st.session_state[AT] = 0
 
 
@@ -57,6 +57,9 @@ def make() -> None:
             field("about", say("What it teaches"), made.about, lesson.LONGEST_TEXT, area=True)
         else:
             st.html(f'<p class="pv-make-empty">{escape(say(EMPTY))}</p>')
+        if last := draft.last():
+            st.button(say("Take my last lesson back: {count} steps", count=len(last.steps)),
+                      on_click=draft.begin, args=[last], type="tertiary")  # fmt: skip
         for at, step in enumerate(made.steps):
             row(made, at, step)
         door()
@@ -111,8 +114,13 @@ def _choose(at: int) -> None:
     st.session_state[AT] = at
 
 
+# Clicks that follow each other quickly may name a step that has just gone.
+
+
 def _move(at: int, by: int) -> None:
     steps = list(draft.lesson().steps)
+    if not max(at, at + by) < len(steps):
+        return
     steps.insert(at + by, steps.pop(at))
     _put(steps)
     st.session_state[AT] = at + by
@@ -178,8 +186,9 @@ def edit(made: Lesson, at: int) -> None:
 
 def _change(at: int, **changed: Any) -> None:
     steps = list(draft.lesson().steps)
-    steps[at] = replace(steps[at], **changed)
-    _put(steps)
+    if at < len(steps):
+        steps[at] = replace(steps[at], **changed)
+        _put(steps)
 
 
 def names(
@@ -257,7 +266,8 @@ def ask(at: int, step: Step) -> None:
 
 
 def _answer(at: int, name: str, value: Any) -> None:
-    before = draft.lesson().steps[at].ask
+    steps = draft.lesson().steps
+    before = steps[at].ask if at < len(steps) else None
     if before is None:
         return
     if name == "options":
@@ -282,7 +292,7 @@ def away(made: Lesson) -> None:
                 page.lead(frame.Frame(present=present, lesson=made, name=packed))
         st.download_button(say("Save as a file"), made.written(), file_name="lesson.json",
                            mime="application/json", on_click="ignore")  # fmt: skip
-        st.button(say("Begin anew"), on_click=draft.keep, args=[draft.NOTHING], type="tertiary")
+        st.button(say("Begin anew"), on_click=draft.begin, args=[draft.NOTHING], type="tertiary")
     link = f"{(st.context.url or '').rpartition('/')[0]}/{view.start(made, packed)}"
     told = say("Its link holds all of it: {count} characters.", count=f"{len(link):,}")
     if len(link) > view.LONGEST_LINK:

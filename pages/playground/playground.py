@@ -45,10 +45,12 @@ def playground() -> None:
             sheet.handle("shift")
         sheet.show("lamps", height=126)
     with right.container(gap="xsmall"):
-        with st.container(key="pv-attention", horizontal=True, vertical_alignment="bottom"):
-            sheet.show("attention:head")
-            for name in ("axis", "show"):
-                sheet.choice(name, segmented=True, label_hidden=True, width="content")
+        seen = sheet.around.seen_figures
+        if seen is None or "attention" in seen:  # what it is read by, not without it
+            with st.container(key="pv-attention", horizontal=True, vertical_alignment="bottom"):
+                sheet.show("attention:head")
+                for name in ("axis", "show"):
+                    sheet.choice(name, segmented=True, label_hidden=True, width="content")
         sheet.show("attention", heading=False, chart=True, height=272)
         sheet.show("extrapolation", chart=True, height=206)
     sheet.show("caption")

@@ -88,6 +88,8 @@ KINDS = {"kept": "kept", "blended": "blended", "stretched": "stretched"}
 
 def colour(name: str) -> str:
     """Reference to a colour of :data:`COLOURS`, for SVG and for the figures of live.chart."""
+    if name not in COLOURS:
+        raise KeyError(f"no colour is named {name}")
     return f"var(--pv-{name})"
 
 

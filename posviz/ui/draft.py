@@ -10,11 +10,11 @@ import streamlit as st
 
 from posviz.params import InvalidParameterError
 from posviz.ui import live, text
-from posviz.ui.lesson import MOST_STEPS, Lesson, Step, read
+from posviz.ui.lesson import LONGEST_FILE, MOST_STEPS, Lesson, Step, read
 
 _KEPT = "posviz:lesson"
 _REFUSED = "posviz:lesson:refused"
-_PLACED = "posviz:placed"
+_LAST = "posviz:lesson:last"
 NOTHING = Lesson("", ())
 
 Names = tuple[str, ...]
@@ -31,24 +31,40 @@ def keep(made: Lesson) -> None:
     st.session_state[_KEPT] = made
 
 
+def begin(made: Lesson) -> None:
+    """Makes another lesson the visitor's; the one before can be had back."""
+    if lesson().steps:
+        st.session_state[_LAST] = lesson()
+    keep(made)
+
+
+def last() -> Lesson | None:
+    """The lesson that another one took the place of."""
+    before: Lesson | None = st.session_state.get(_LAST)
+    return before
+
+
 def take(given: str) -> None:
-    """Makes the lesson of a file, or of the tab's memory, the visitor's.
+    """Makes the lesson of a file the visitor's.
 
     Raises:
         InvalidParameterError: If it is none.
     """
-    keep(read(given))
+    begin(read(given))
+
+
+# What a part of a page has, more than its view can tell: known once somebody has opened it.
+_placed: dict[tuple[str, str], tuple[Names, Names]] = {}
 
 
 def note_placed(page: str, part: str, handles: Names, figures: Names) -> None:
-    """Remembers what a part of a page has: more than its view can tell."""
-    st.session_state.setdefault(_PLACED, {})[page, part] = (handles, figures)
+    """Remembers the handles and pictures of a part of a page."""
+    _placed[page, part] = (handles, figures)
 
 
 def placed(page: str, part: str) -> tuple[Names, Names] | None:
-    """Handles and pictures of a part of a page, if this visitor has seen it."""
-    found: tuple[Names, Names] | None = st.session_state.get(_PLACED, {}).get((page, part))
-    return found
+    """Handles and pictures of a part of a page, if it has been opened."""
+    return _placed.get((page, part))
 
 
 def button(view: live.View) -> None:
@@ -76,7 +92,7 @@ def _memory(view: live.View | None) -> None:
 
 def _found(kept: str) -> None:
     try:
-        take(kept)
+        keep(read(kept))
     except InvalidParameterError:
         keep(NOTHING)  # not what the app wrote there
 
@@ -88,6 +104,13 @@ def _add(view: live.View, told: Mapping[str, str]) -> None:
     if len(made.steps) >= MOST_STEPS:
         st.session_state[_REFUSED] = text.say("A lesson has at most {most} steps.", most=MOST_STEPS)
         return
-    state = urlencode(view.query(view.follow(dict(parse_qsl(told["state"])))))
+    says = dict(parse_qsl(told["state"], keep_blank_values=True))
+    state = urlencode(view.query(view.follow(says)))
     step = Step(f"{view.name}?{state}" if state else view.name)
-    keep(replace(made, steps=(*made.steps, step)))
+    longer = replace(made, steps=(*made.steps, step))
+    if len(longer.written()) > LONGEST_FILE:
+        st.session_state[_REFUSED] = text.say(
+            "A lesson has at most {most} characters.", most=f"{LONGEST_FILE:,}"
+        )
+        return
+    keep(longer)

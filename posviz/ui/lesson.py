@@ -105,7 +105,9 @@ class Lesson:
 
     def packed(self) -> str:
         """The lesson as a link holds it, see :func:`of_link`."""
-        return packed(json.dumps(json.loads(self.written()), separators=(",", ":")))
+        said = json.dumps(json.loads(self.written()), separators=(",", ":"), ensure_ascii=False)
+        # Half a character cannot be sent, and is written as JSON writes it.
+        return packed(said.encode(errors="backslashreplace").decode())
 
 
 def _without_nothing(made: dict[str, Any]) -> dict[str, Any]:
@@ -244,7 +246,7 @@ def of_link(given: str) -> Lesson:
 
 @functools.lru_cache(maxsize=64)  # each run of a step asks for it
 def _unpacked(given: str) -> Lesson:
-    return read(unpacked("lesson", given, LONGEST_FILE))
+    return read(unpacked("lesson", given, 4 * LONGEST_FILE))  # bytes
 
 
 @text.by_language

@@ -99,9 +99,13 @@ def lead(around: frame.Frame) -> None:
     assert around.step
     name = around.step.page
     folder = next(one.folder for one in site.GROUPS if name in {each.name for each in one.pages})
-    st.switch_page(
-        f"pages/{folder}/{name}.py", query_params={**around.step.state, **around.query()}
-    )
+    # A step's view says nothing of the frame, nor of what is Streamlit's.
+    own = {
+        one: value
+        for one, value in around.step.state.items()
+        if one not in frame.NAMES and not one.lower().startswith("embed")
+    }
+    st.switch_page(f"pages/{folder}/{name}.py", query_params={**own, **around.query()})
 
 
 def _address(around: frame.Frame, at: int) -> str:
@@ -298,6 +302,8 @@ class Sheet:
         self.around, _ = frame.read(st.query_params)
         self.around = self.around.without(st.session_state.get(_disregarded(view), ()))
         self.values = values(view)
+        # What another part of the page has is disregarded as well, and needs no complaint.
+        self.around = self.around.without(frame.unknown(view, self.values, self.around))
         self.declared = view.declared(self.values)
         self.drawn = view.draw(**self.values)
         self.places: list[str] = []

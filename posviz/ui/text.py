@@ -98,6 +98,11 @@ def clauses(parts: Iterable[str]) -> str:
     return say("; ").join(parts)
 
 
+def valued(label: str, value: str) -> str:
+    """A label with its value."""
+    return say("{label}: {value}", label=label, value=value)
+
+
 def listed(names: Sequence[str]) -> str:
     """Names in a sentence."""
     *most, last = names or ("",)

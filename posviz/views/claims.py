@@ -12,7 +12,7 @@ from posviz.claims import CLAIMS, Answers, Claim, Verdict
 from posviz.figures import claims as pictures
 from posviz.figures import style
 from posviz.ui import live
-from posviz.ui.text import say
+from posviz.ui.text import say, valued
 
 ANSWERS: dict[Verdict, str] = {"true": "True", "false": "False", "depends": "It depends"}
 """What a reader calls each answer."""
@@ -241,7 +241,7 @@ def evidence(shown: Scene) -> live.Slots:
     else:
         chart = live.figure(pictures.curves(picture, say), alt)
     handle = claim.handle
-    stands = f"{say(handle.label)}: {value_of(claim, shown.value)}" if handle else ""
+    stands = valued(say(handle.label), value_of(claim, shown.value)) if handle else ""
     return {
         f"evidence-{claim.id}": chart,
         f"evidence-{claim.id}:head": live.drawing(
@@ -265,7 +265,7 @@ def jumps(shown: Scene) -> str:
     decides = "Where it fails" if claim.verdict == "depends" else "Where it is decided"
     otherwise = _OTHERWISE[claim.verdict] if claim.seems else "To compare"
     pairs = [
-        (f"{say(label)}: {value_of(claim, value)}", value)
+        (valued(say(label), value_of(claim, value)), value)
         for label, value in ((otherwise, claim.start), (decides, claim.deciding))
     ]
     if claim.steps:

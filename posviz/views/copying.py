@@ -212,7 +212,8 @@ def story(trained: int) -> str:
         ))  # fmt: skip
     reach = {
         method: band for method in METHODS
-        if (band := measured.band("copying-rope_alibi", method, ratio, "accuracy"))
+        if method in measured.METHODS
+        and (band := measured.band("copying-rope_alibi", method, ratio, "accuracy"))
         and measured.compare("copying-rope_alibi", method, "default", ratio, FAR) == "higher"
     }  # fmt: skip
     if reach:

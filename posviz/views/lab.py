@@ -350,7 +350,7 @@ def changes(scene: Scene) -> live.Slots:
                        slowed=(slowed := int((ratio >= scene.factor * (1 - 1e-9)).sum())),
                        between=len(ratio) - kept - slowed)  # fmt: skip
         if attention_factor != 1.0:
-            note += "; " + say("scores × {gain}", gain=f"{attention_factor**2:.3g}")
+            note += say("; ") + say("scores × {gain}", gain=f"{attention_factor**2:.3g}")
         drawn = pictures.pairs(ratio, scene.shade, plain_text(f"{title}: {note}"), _=say)
     else:
         title, said = say("Nothing to set"), say(STILL.get(scene.model, ""))

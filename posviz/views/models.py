@@ -17,7 +17,7 @@ from posviz.figures.style import number, token_count, tokens
 from posviz.hf_config import Reading, Rotary
 from posviz.ui import live
 from posviz.ui.labels import ALL_METHODS
-from posviz.ui.text import by_language, clauses, complaint, joined, say
+from posviz.ui.text import by_language, clauses, complaint, joined, say, valued
 from posviz.views import snippets
 
 SCALED = ALL_METHODS | {"default": "no scaling"}
@@ -197,7 +197,7 @@ def gallery(find: str, encoding: str, method: str, model: str, beside: str) -> l
     unverified = sum(not presets.is_verified(name) for name in found)
     told = say("{count} of {all} models", count=len(found), all=len(presets.names()))
     if unverified:
-        told += ", " + say("{count} unverified", count=unverified)
+        told += say(", ") + say("{count} unverified", count=unverified)
     tries = "".join(
         f'<button type="button" class="pv-link" translate="no" data-set="find={word}" '
         f'aria-pressed="{str(word == find).lower()}">{word}</button>'
@@ -285,8 +285,8 @@ def title(model: Model) -> live.Slots:
             f'<span class="{seen}">{state}</span>{links}</p>'
         ),
         "source": live.drawing(
-            f'<div class="pv-models-source"><p>{say("Source")}: '
-            f'<span translate="no">{source}</span></p>'
+            f'<div class="pv-models-source"><p>'
+            f"{valued(say('Source'), f'<span translate=no>{source}</span>')}</p>"
             f"<p>{places}</p>{note}</div>"
         ),
     }

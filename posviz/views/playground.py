@@ -281,7 +281,7 @@ def contexts(scene: Scene) -> live.Slots:
     key = [(say("no scaling"), "default", "dot")]
     if scene.rope_type != "default":
         key.insert(0, (scene.label, scene.rope_type, "solid"))
-    read = "" if scene.rope_type == "default" else f", {number(scene.measured_factor)}×"
+    read = "" if scene.rope_type == "default" else say(", ") + f"{number(scene.measured_factor)}×"
     key.append((say("measured loss of a tiny RoPE{read}, 100 % = guessing", read=read),
                 "measured", "solid"))  # fmt: skip
     return {
@@ -328,7 +328,7 @@ def readouts(scene: Scene) -> list[pictures.Lamp]:
 
     grown = ""
     if attention_factor != 1.0:
-        grown = "; " + say("the attention factor makes it {norm}",
+        grown = say("; ") + say("the attention factor makes it {norm}",
                            norm=f"{attention_factor * after:.4g}")  # fmt: skip
     return [
         pictures.Lamp(

@@ -418,6 +418,7 @@ def spectrum(scene: Scene) -> live.Slots:
             "ratios", say("How many times slower"), slowed,
             pictures.ratios(slower, scene.pair, scene.factor,
                             high=5000 if "dynamic" in scene.scaled else 80, _=say),
+            pictures.legend(slower),
         ),
         "strip": live.drawing(
             pictures.strip(own.kind.tolist(), strong, scene.pair, counted(scene), say)

@@ -50,7 +50,7 @@ def parameters(v: live.Values) -> Iterator[params.Parameter]:
     shown = [replay(name) for name in (v["model"], v["beside"]) if name != "nothing"]
     steps, appearance = shown[0].steps, shown[0].appearance
     yield params.Number(
-        "step", "Step", int(steps[-1 if appearance is None else appearance]), 0,
+        "step", "Training step", int(steps[-1 if appearance is None else appearance]), 0,
         max(int(one.steps[-1]) for one in shown), int(steps[1]), "",
         "Updates of the weights so far.",
     )  # fmt: skip

@@ -58,11 +58,13 @@ def test_a_lesson_asks_reveals_and_is_steered_by_keys(tab: Visit) -> None:
     page.mouse.move(box["x"] + 0.9 * box["width"], box["y"] + 0.6 * box["height"], steps=8)
     page.mouse.up()
     page.get_by_role("button", name="Reveal").click()
+    expect(tab.handle("rope_theta")).to_be_focused()
     expect(curve).to_be_visible()
     expect(told).to_contain_text(re.compile("^q = k: .* off by [0-9.]+ on average"))
     expect(page.locator(".stAppHeader")).to_be_hidden()
     page.locator("body").press("n")
     expect(head).to_contain_text("7 of 9")
+    expect(tab.handle("peak")).to_be_focused()  # arrows move it at once
     assert "present=1" in page.url
 
 
@@ -88,6 +90,7 @@ def test_a_lesson_is_made_of_views_and_outlives_a_reload(tab: Visit, tmp_path: P
     page.reload()
     expect(page.get_by_label("Title")).to_have_value("Mine")
     rows.nth(1).click()
+    expect(page.get_by_label("What you say")).to_have_count(1)  # the other step's has gone
     expect(page.get_by_label("What you say")).to_have_value("Look **here**.")
 
     with page.expect_download() as download:

@@ -30,6 +30,7 @@ def test_a_page_is_presented_and_steered_by_keys(tab: Visit) -> None:
     page.keyboard.press(" ")
     expect(tab.handle("peak")).not_to_have_attribute("aria-valuetext", str(before))
     page.keyboard.press(" ")
+    tab.still()  # where it stopped is told
     page.keyboard.press("?")
     expect(page.get_by_role("dialog")).to_be_visible()
     page.keyboard.press("Escape")

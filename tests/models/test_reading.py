@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 from posviz import extrapolation, measured, params
+from posviz.figures import style
 from posviz.models import recipes
 from posviz.models.reading import FAMILIES, HEAD_DIM, NUM_HEADS, TRAINED, Reading, over_floor
+from posviz.ui import labels
 
 
 def test_the_facts_are_those_of_the_recipes() -> None:
@@ -107,3 +109,8 @@ def test_the_floor_is_one_times_itself() -> None:
 def test_a_family_that_is_not_there_gets_a_sentence() -> None:
     with pytest.raises(params.InvalidParameterError, match="family must be one of rope-500"):
         Reading("rope")
+
+
+def test_every_family_has_a_label_and_a_colour() -> None:
+    assert labels.FAMILIES.keys() == FAMILIES.keys()
+    assert {colour for _, colour in labels.FAMILIES.values()} <= style.COLOURS.keys()

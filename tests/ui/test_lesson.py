@@ -81,9 +81,9 @@ def test_a_shipped_step_names_only_what_its_page_shows(name: str, at: int) -> No
     values, problems = view.read(step.state)
     drawn = view.draw(**values)
     assert not problems
-    assert step.handles, "something can be moved"
+    assert step.handles, "it says what can be moved"
     assert set(step.handles) <= view.declared(values).keys()
-    assert step.figures
+    assert step.figures, "it says what is seen"
     assert {"caption"} < {"caption", *step.figures} <= {"caption", *drawn}
     if step.ask:
         assert step.ask.figure in step.figures
@@ -94,7 +94,7 @@ def test_a_shipped_step_names_only_what_its_page_shows(name: str, at: int) -> No
 @pytest.mark.parametrize("name", lesson.SHIPPED)
 def test_a_shipped_lesson_has_the_same_steps_in_every_language(name: str) -> None:
     english = shipped("en", name)
-    assert 6 <= len(english.steps) <= 10
+    assert 6 <= len(english.steps) <= 10, "6 to 10 steps"
     asked = [step.ask for step in english.steps if step.ask]
     assert len(asked) >= 2
     assert any(ask.options for ask in asked)
@@ -167,6 +167,12 @@ def test_a_lesson_is_the_same_after_a_file_and_after_a_link() -> None:
             assert lesson.of_link(one.packed()) == one
             file = text.CONTENT / code / "lessons" / f"{name}.json"
             assert lesson.read(file.read_text("utf-8")) == one
+
+
+def test_a_link_holds_as_much_in_any_script_as_a_file_does() -> None:
+    made = Lesson("位置", tuple(Step("rope", says="位" * 1200) for _ in range(40)))
+    assert len(made.packed()) < 2000
+    assert lesson.of_link(made.packed()) == made
 
 
 def test_a_question_takes_a_quarter_of_a_minute_more() -> None:

@@ -117,8 +117,8 @@ def test_any_shipped_lesson_can_be_made_one_s_own() -> None:
 def test_what_a_page_has_is_known_once_it_was_seen_and_else_what_its_view_has() -> None:
     one = MADE.steps[0]
     assert {"rope_theta", "peak", "cached"} <= lessons.handle_labels(one).keys()
-    app = step(MADE)
-    handles, figures = app.session_state[draft._PLACED]["rope", "decay"]
+    step(MADE)
+    handles, figures = draft._placed["rope", "decay"]
     assert {"part", "rope_theta", "peak"} <= set(handles)
     assert "cached" not in handles
     assert set(figures) == {"scores", "caption", "bound", "formula"}

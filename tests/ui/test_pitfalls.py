@@ -205,7 +205,7 @@ def test_every_pitfall_has_a_trained_model_or_says_why_not() -> None:
     names = {pitfall.id for pitfall in PITFALLS}
     assert set(mistaken.SHOWN) == set(shown.TINY)
     assert set(shown.TINY_SLIPS.items()) <= set(SLIPS)
-    assert set(shown.WITHOUT_MODEL) == names - set(mistaken.SHOWN)
+    assert set(shown.WITHOUT_MODEL) == names - set(mistaken.SHOWN), "WITHOUT_MODEL says why"
     _, slots = drawn(pitfall="mrope")
     assert "No small model here reads images" in text(slots["real:caption"])
 

@@ -25,7 +25,7 @@ PAGES = {path.stem: path for path in sorted((ROOT / "pages").glob("*/*.py"))}
 def view_of(page: str) -> live.View:
     """The view of the page of that name, registered by running its script once."""
     app = AppTest.from_file(str(PAGES[page])).run(timeout=120)
-    assert not app.exception, page
+    assert not app.exception, f"{page}: {[one.value for one in app.exception]}"
     return live._views[page]
 
 

@@ -3,6 +3,7 @@
 
 import { charts } from "./chart.js";
 import { Guess, cover } from "./predict.js";
+import { focusHandle } from "./present.js";
 
 const cards = new WeakMap();
 
@@ -68,6 +69,7 @@ class Card {
   answer(at) {
     sessionStorage.setItem(this.kept, at ?? "");
     this.end(at);
+    focusHandle(); // the button that had the focus is gone
   }
 
   end(at) {

@@ -53,6 +53,8 @@ export function chart(component) {
       drawChart(one);
     });
   });
+  // An open guess goes with its chart: its cover would lie over the next one of that name.
+  return () => component.parentElement.querySelector(".pv-guess-bar button:last-child")?.click();
 }
 
 function drawChart(one) {

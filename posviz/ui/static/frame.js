@@ -79,7 +79,7 @@ function isAsked(search, asked) {
 const base = () => new URL(".", document.baseURI);
 
 function go(address) {
-  history.pushState({}, "", address);
+  if (new URL(address, location.href).href !== location.href) history.pushState({}, "", address);
   dispatchEvent(new PopStateEvent("popstate", { state: {} }));
 }
 

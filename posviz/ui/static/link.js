@@ -10,7 +10,7 @@ export function copyLink({ parentElement: parent, data }) {
   parent.insertAdjacentHTML("beforeend", `<span class="pv-links"><button type="button" class="pv-link"></button><button type="button" class="pv-link"></button></span>`);
   const [link, embed] = parent.lastElementChild.children;
   offer(link, data.label, () => address());
-  offer(embed, data.embed, () => `<iframe src="${address({ embed: "true" }).replaceAll("&", "&amp;")}" title="posviz" ${SIZE} style="border: 0"></iframe>`);
+  offer(embed, data.embed, () => `<iframe src="${address({ embed: "true" }).replaceAll("&", "&amp;")}" title="posviz" ${SIZE} style="border: 0; max-width: 100%"></iframe>`);
 
   function address(more = {}) {
     const { origin, pathname } = window.location;

@@ -50,6 +50,7 @@ export class Guess {
   }
 
   down(event) {
+    if (event.button) return;
     event.preventDefault();
     this.svg.setPointerCapture(event.pointerId);
     this.svg.focus();
@@ -159,6 +160,7 @@ export function offerGuess(one) {
 function ask(one, words) {
   const { host } = one;
   const { key } = host.dataset;
+  if (host.querySelector(".pv-guess-bar")) return; // it is asked already
   const sheet = cover(key, [`${key}:head`]);
   const guess = new Guess(host, words);
   host.insertAdjacentHTML("beforeend", `<p class="pv-guess-bar"><span role="status"></span><button type="button"></button><button type="button"></button></p>`);

@@ -4,9 +4,12 @@ const root = document.documentElement;
 const LARGEST = 1.5;
 const LEAST = 170; // height of a chart that can still be read
 let now = null; // what the last run of the page said, and what can be asked
+let held = null; // the page and the step whose first handle took the focus
 
 export function present(around, words, doing) {
-  const began = !root.hasAttribute("data-pv-present") && around.present;
+  const place = around.present ? `${doing.view.name} ${around.query?.lesson_step ?? ""}` : null;
+  const began = place !== null && place !== held;
+  held = place;
   now = { around, words, ...doing };
   if (root.hasAttribute("data-pv-present") !== around.present) {
     root.toggleAttribute("data-pv-present", around.present);
@@ -15,7 +18,16 @@ export function present(around, words, doing) {
   panel.hidden = true;
   if (!around.present) return leave();
   stage();
-  if (began) setTimeout(() => document.querySelector(".pv-slider input[type=range]:enabled")?.focus({ preventScroll: true }), 300);
+  if (began) setTimeout(focusHandle, 300);
+}
+
+// Arrows move a handle at once: on a new stage, at a new step, when the button of an answer is gone.
+export function focusHandle(tries = 20) {
+  const nowhere = !document.activeElement || document.activeElement.matches("body, main, section");
+  if (!nowhere || !root.hasAttribute("data-pv-present")) return;
+  const handle = document.querySelector(".pv-slider input[type=range]:enabled");
+  if (handle) handle.focus({ preventScroll: true });
+  else if (tries) setTimeout(() => focusHandle(tries - 1), 100);
 }
 
 function leave() {
@@ -143,7 +155,10 @@ addEventListener("keydown", (event) => {
     Object.assign(does, {
       n: () => step("next"),
       p: () => step("prev"),
-      r: reset,
+      r: () => {
+        view.pause();
+        reset();
+      },
       f: fullScreen,
       " ": () => view.toggle(event.target),
     });

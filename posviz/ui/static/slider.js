@@ -217,7 +217,7 @@ class Slider {
       this.move(end ?? this.scale.next(this.value, steps));
       range.value = this.scale.share(this.value);
     });
-    range.addEventListener("keyup", () => this.release());
+    range.addEventListener("keyup", () => this.player.runs || this.release());
     range.addEventListener("blur", () => this.player.runs || this.release());
     number.addEventListener("focus", () => number.select());
     number.addEventListener("change", () => this.typed(number.value));

@@ -88,7 +88,7 @@ class View {
     (one ?? handles[0])?.toggle();
   }
 
-  // One handle plays at a time.
+  // One handle plays at a time, or none.
   pause(but) {
     for (const handle of this.handles.values()) if (handle !== but) handle.stop?.();
   }
