@@ -1,10 +1,8 @@
 """posviz: see how Transformers know where a token stands. Run with ``streamlit run app.py``."""
 
 import streamlit as st
-from starlette.middleware import Middleware
 
 from posviz.ui import live, page, site
-from posviz.ui.early import Early
 from posviz.ui.text import say
 from posviz.views.search import VIEW as SEARCH
 
@@ -31,4 +29,4 @@ if __name__ == "__main__":
     page.search(SEARCH)
     navigation.run()
 else:
-    app = st.App(__file__, routes=live.ROUTES, middleware=[Middleware(Early)])
+    app = st.App(__file__, routes=live.ROUTES)

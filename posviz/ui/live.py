@@ -61,15 +61,12 @@ from posviz.ui import site, snippet, text
 Values = dict[str, Any]
 Query = Mapping[str, str]
 
-STATIC = Path(__file__).parent / "static"
-"""Folder of the browser's half."""
+_STATIC = Path(__file__).parent / "static"
 
 # The modules import each other by relative address, so what changes with them is a folder in it.
-_VERSION = hashlib.sha256(b"".join(each.read_bytes() for each in sorted(STATIC.glob("*.js"))))
+_VERSION = hashlib.sha256(b"".join(each.read_bytes() for each in sorted(_STATIC.glob("*.js"))))
 SCRIPT = f"live/static/{_VERSION.hexdigest()[:12]}/live.js"
 """Address of the browser's half, within the app; browsers may keep it for ever."""
-PLOTLY = "plotly/plotly.min.js"
-"""Address of plotly.js, within the app."""
 
 # A picture's matrix products take 1 ms on one core; spread over two that the browser and other
 # visitors want too, BLAS threads wait for each other and it is 15.
@@ -349,7 +346,7 @@ async def _lines(steps: Iterator[dict[str, Picture]]) -> AsyncIterator[str]:
 
 # From here and not from a CDN. All of plotly.js, which its Python package has, costs a browser
 # twice the work until the first picture, for traces that no page draws.
-_PLOTLY = STATIC / "vendor" / "plotly-basic.min.js"
+_PLOTLY = _STATIC / "vendor" / "plotly-basic.min.js"
 
 
 @functools.cache
@@ -379,8 +376,8 @@ ROUTES: list[BaseRoute] = [
     Route("/live/view/{name}", _answer),
     Route("/live/measure/{name}", _measure),
     Route("/live/code/{name}/{picture}", _code),
-    Mount("/live/static/{version}", _Scripts(directory=STATIC)),
-    Route(f"/{PLOTLY}", _plotly),
+    Mount("/live/static/{version}", _Scripts(directory=_STATIC)),
+    Route("/plotly/plotly.min.js", _plotly),
 ]
 """What the app serves beside Streamlit."""
 
