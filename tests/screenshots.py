@@ -36,7 +36,7 @@ VIEWS = {
     "picker": ("/picker", ".js-line"),
     "compare": ("/compare", "canvas"),
     "lessons": ("/lessons", ".pv-make-title"),
-    "lesson": ("/rope?part=decay&lesson=rope_in_ten_minutes&lesson_step=5", ".js-line"),
+    "lesson": ("/rope?part=decay&lesson=rope_in_ten_minutes&lesson_step=6", ".pv-ask"),
     "present": ("/rope?part=decay&present=1&figures=scores", ".js-line"),
     "chinese": ("/playground?rope_type=yarn&lang=zh", _CHART.format("extrapolation")),
 }
