@@ -394,7 +394,7 @@ class Sheet:
                 "lesson": bool(self.around.lesson),
                 "embedded": st.context.is_embedded,
                 "pictures": pictures,
-                "words": [name for name in self.places if name not in pictures],
+                "captions": [name for name in self.places if "caption" in name],
             },
             on_reset=lambda: _reset(self.view),
         )

@@ -56,6 +56,14 @@ function stage() {
 }
 addEventListener("resize", () => root.hasAttribute("data-pv-present") && soon());
 
+// Whether handles' names are cut off, or the choices need a second row.
+function isSqueezed(block) {
+  if (innerWidth < 900) return false; // on a phone they stand below each other anyway
+  const tops = [...block.querySelectorAll(".st-key-pv-choices > *")].filter((one) => one.offsetHeight > 20).map((one) => one.offsetTop + one.offsetHeight);
+  const names = [...block.querySelectorAll(".pv-head label")];
+  return Math.max(...tops) - Math.min(...tops) > 40 || names.some((one) => one.scrollWidth > one.clientWidth + 1);
+}
+
 // Charts take the height that is left, or give some; only what then still does not fit makes the
 // type smaller.
 function fit() {
@@ -70,7 +78,7 @@ function fit() {
   let zoom = LARGEST;
   const set = () => root.style.setProperty("--pv-zoom", zoom);
   const room = () => innerHeight - block.getBoundingClientRect().height;
-  for (set(); zoom > 1 && room() < 0; set()) zoom = Math.max(1, zoom - 0.05);
+  for (set(); zoom > 1 && (room() < 0 || isSqueezed(block)); set()) zoom = Math.max(1, zoom - 0.05);
   // Those that stand in one row share it: each grows until the page is full.
   const bottom = innerHeight - 12;
   const grown = new Map();
@@ -164,7 +172,7 @@ addEventListener("keydown", (event) => {
     });
   if (around.present) {
     for (const [at, name] of around.pictures.entries())
-      does[at + 1] = () => change({ figures: [name, ...around.words].join(",") });
+      does[at + 1] = () => change({ figures: [name, ...around.captions].join(",") });
     does[0] = () => change({ figures: "" });
   }
   const run = does[key.length === 1 ? key.toLowerCase() : key];
