@@ -290,7 +290,7 @@ def away(made: Lesson) -> None:
         for label, present in ((say("Start"), False), (say("Start in present mode"), True)):
             if st.button(label, key=f"lessons:start:{present}"):
                 page.lead(frame.Frame(present=present, lesson=made, name=packed))
-        st.download_button(say("Save as a file"), made.written(), file_name="lesson.json",
+        st.download_button(say("Save as a file"), draft.file(), file_name="lesson.json",
                            mime="application/json", on_click="ignore")  # fmt: skip
         st.button(say("Begin anew"), on_click=draft.begin, args=[draft.NOTHING], type="tertiary")
     link = f"{(st.context.url or '').rpartition('/')[0]}/{view.start(made, packed)}"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from urllib.parse import parse_qsl, urlencode
 
 import streamlit as st
@@ -17,18 +18,45 @@ _REFUSED = "posviz:lesson:refused"
 _LAST = "posviz:lesson:last"
 NOTHING = Lesson("", ())
 
+UNDERWAY = 0.4
+"""Seconds in which a text that has left its field has been taken up."""
+
 Names = tuple[str, ...]
+
+
+@dataclass
+class _Kept:
+    """The visitor's lesson, where a file that is saved later finds it."""
+
+    lesson: Lesson
 
 
 def lesson() -> Lesson:
     """The lesson as it stands; without steps at the beginning."""
-    kept: Lesson = st.session_state.get(_KEPT, NOTHING)
-    return kept
+    kept: _Kept | None = st.session_state.get(_KEPT)
+    return kept.lesson if kept else NOTHING
 
 
 def keep(made: Lesson) -> None:
     """Makes this the visitor's lesson."""
-    st.session_state[_KEPT] = made
+    if _KEPT in st.session_state:
+        st.session_state[_KEPT].lesson = made
+    else:
+        st.session_state[_KEPT] = _Kept(made)
+
+
+def file() -> Callable[[], str]:
+    """What the lesson's file holds, asked for when it is saved.
+
+    The click that saves also leaves the field that was written in, whose text is on its way then.
+    """
+    kept: _Kept = st.session_state[_KEPT]
+
+    def written() -> str:
+        time.sleep(UNDERWAY)
+        return kept.lesson.written()
+
+    return written
 
 
 def begin(made: Lesson) -> None:

@@ -93,10 +93,11 @@ def test_a_lesson_is_made_of_views_and_outlives_a_reload(tab: Visit, tmp_path: P
     expect(page.get_by_label("What you say")).to_have_count(1)  # the other step's has gone
     expect(page.get_by_label("What you say")).to_have_value("Look **here**.")
 
-    with page.expect_download() as download:
+    page.get_by_label("What it teaches").fill("At last.")
+    with page.expect_download() as download:  # the click also leaves the field
         page.get_by_role("button", name="Save as a file").click()
     saved = lesson.read(Path(download.value.path()).read_text("utf-8"))
-    assert saved.title == "Mine"
+    assert (saved.title, saved.about) == ("Mine", "At last.")
     assert [step.view for step in saved.steps] == [
         "alibi?head=7", "rope?part=decay&rope_theta=500"]  # fmt: skip
     assert saved.steps[1].says == "Look **here**."

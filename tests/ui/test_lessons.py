@@ -31,14 +31,14 @@ MADE = Lesson(
 def page(made: Lesson | None = None) -> AppTest:
     app = AppTest.from_file(str(PAGES["lessons"]))
     if made:
-        app.session_state[draft._KEPT] = made
+        app.session_state[draft._KEPT] = draft._Kept(made)
     app.run(timeout=60)
     assert not app.exception
     return app
 
 
 def kept(app: AppTest) -> Lesson:
-    found: Lesson = app.session_state[draft._KEPT]
+    found: Lesson = app.session_state[draft._KEPT].lesson
     return found
 
 
@@ -217,7 +217,7 @@ def test_the_forty_first_view_is_refused() -> None:
     )
     for before, steps in ((full, lesson.MOST_STEPS), (MADE, 3)):
         app = AppTest.from_string(script)
-        app.session_state[draft._KEPT] = before
+        app.session_state[draft._KEPT] = draft._Kept(before)
         app.run(timeout=60)
         assert len(kept(app).steps) == steps
         assert (draft._REFUSED in app.session_state) == (before is full)
