@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import tomllib
+
 import pytest
 
 from posviz.ui import search, site, text
 from posviz.ui.search_words import normal
+from tests.server import ROOT
 from tests.ui.views import PAGES, view_of
 
 TABLE = {one.name: one for one in site.pages()}
@@ -41,3 +44,9 @@ def test_every_word_of_the_glossary_belongs_to_a_page() -> None:
 def test_no_term_leads_to_two_pages() -> None:
     terms = [normal(term) for one in TABLE.values() for term in one.terms]
     assert sorted(terms) == sorted(set(terms))
+
+
+def test_streamlit_leaves_no_message_out_and_collects_no_garbage_after_a_run() -> None:
+    told = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
+    assert told["global"]["minCachedMessageSize"] >= 1e9
+    assert told["runner"]["postScriptGC"] is False
