@@ -75,6 +75,38 @@ def test_a_handle_that_another_one_limits_comes_back_within_the_same_drag(tab: V
     assert query(page)["head"] == "10"
 
 
+def test_a_run_that_began_earlier_does_not_bring_its_limits_back(tab: Visit) -> None:
+    sockets: list[WebSocketRoute] = []
+    kept: list[str | bytes] = []
+    is_late = False
+
+    def connect(socket: WebSocketRoute) -> None:
+        sockets.append(socket)
+        socket.connect_to_server().on_message(
+            lambda message: kept.append(message) if is_late else socket.send(message)
+        )
+
+    tab.page.route_web_socket("**/_stcore/stream", connect)
+    page = tab.go("/picker")
+    tab.still()
+    is_late = True
+    tab.handle("num_heads").press("Home")  # Streamlit runs, and its answer is on the way
+    while not kept:
+        page.wait_for_timeout(200)
+    page.wait_for_timeout(1000)
+    tab.handle("num_heads").focus()
+    page.keyboard.down("End")  # Streamlit hears of it once the key is up
+    tab.drawn()
+    page.route("**/live/view/**", lambda _: None)  # nothing else mends what the run says
+    for message in kept:
+        sockets[0].send(message)
+    page.wait_for_timeout(1000)
+    cached = tab.handle("num_key_value_heads")  # as many as there are heads, at most
+    cached.press("End")
+    expect(cached).to_have_attribute("aria-valuetext", "128")
+    expect(cached).to_have_value("1")
+
+
 def test_a_page_that_is_left_while_it_plays_leaves_the_next_address_alone(tab: Visit) -> None:
     page = tab.go("/rope")
     page.locator('.pv-slider[data-name="q_position"] .pv-play').click()

@@ -84,8 +84,9 @@ class Slider {
     this.data = data;
     this.names = [data.name];
     this.report = (value) => setStateValue("value", value);
-    this.scale = new Scale(data);
     this.view = data.view ? viewOf(data.view) : null;
+    const [value, high] = this.view?.limitOf(data) ?? [data.value, data.high];
+    this.scale = new Scale({ ...data, high });
     this.view?.handles.set(data.name, this);
     const id = `pv-${data.name}`;
     this.range.id = id;
@@ -98,7 +99,7 @@ class Slider {
     this.range.setAttribute("aria-description", data.help ?? "");
     this.unit.textContent = data.unit ?? "";
     this.number.setAttribute("aria-label", `${data.label}, ${data.words.typed}`);
-    this.play.hidden = data.disabled || data.high <= data.low;
+    this.play.hidden = data.disabled || high <= data.low;
     const isRoomy = data.play && !matchMedia("(max-width: 640px)").matches;
     if (isRoomy) this.root.querySelector(".pv-head").append(this.play);
     else this.root.querySelector(".pv-pace").append(this.play);
@@ -113,7 +114,7 @@ class Slider {
       if (this.newer !== null) return this.send(this.newer);
     }
     const newer = this.view?.moved.get(data.name);
-    if (!this.held && (this.view || fresh)) this.show(newer === undefined ? data.value : Number(newer));
+    if (!this.held && (this.view || fresh)) this.show(newer === undefined ? value : Math.min(Number(newer), high));
     if (!this.player.runs) this.face();
   }
 

@@ -27,6 +27,7 @@ class View {
     this.slots = new Map(); // key -> function that draws a payload
     this.pictures = new Map(); // key -> picture in that place
     this.handles = new Map(); // name -> slider
+    this.limits = new Map(); // name -> value and high, as answered since Streamlit was last up to date
     this.busy = this.dirty = this.skipped = false;
     this.measures = false;
     this.measured = { state: null, slots: {} }; // what the slow route said, and of which state
@@ -49,6 +50,7 @@ class View {
     if (this.moved.size || this.skipped || overdrawn) this.ask();
     else {
       this.shown = this.state = address;
+      this.limits.clear();
       for (const handle of this.handles.values()) handle.rest();
       this.save();
     }
@@ -63,6 +65,12 @@ class View {
   // Whether the pictures of Streamlit's run are the newest.
   get still() {
     return !this.moving.size && !this.moved.size && !this.busy;
+  }
+
+  // The value of a handle that has not moved itself, and its end. A run of Streamlit that began
+  // before the newest move brings older ones.
+  limitOf({ name, value, high }) {
+    return (this.moved.size && this.limits.get(name)) || [value, high];
   }
 
   get query() {
@@ -131,6 +139,7 @@ class View {
   forget() {
     this.moved.clear();
     this.told.clear();
+    this.limits.clear();
   }
 
   measureSoon() {
@@ -208,8 +217,10 @@ class View {
     this.shown = answer.address;
     if (isNewest) this.state = answer.address;
     this.draw(answer.slots);
-    for (const [name, [value, high]] of Object.entries(answer.handles))
-      if (!this.isMoving(name)) this.handles.get(name)?.limit(value, high);
+    for (const [name, limit] of Object.entries(answer.handles)) {
+      this.limits.set(name, limit);
+      if (!this.isMoving(name)) this.handles.get(name)?.limit(...limit);
+    }
     this.save();
   }
 
