@@ -1,8 +1,10 @@
 """posviz: see how Transformers know where a token stands. Run with ``streamlit run app.py``."""
 
 import streamlit as st
+from starlette.middleware import Middleware
 
-from posviz.ui import live, page, site
+from posviz.ui import document, live, page, site
+from posviz.ui.packed import PackedFiles
 from posviz.ui.text import say
 from posviz.views.search import VIEW as SEARCH
 
@@ -29,4 +31,8 @@ if __name__ == "__main__":
     page.search(SEARCH)
     navigation.run()
 else:
-    app = st.App(__file__, routes=live.ROUTES)
+    app = st.App(
+        __file__,
+        routes=[*live.ROUTES, document.ROUTE],
+        middleware=[Middleware(document.Document), Middleware(PackedFiles, document.FOLDERS)],
+    )

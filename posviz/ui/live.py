@@ -20,8 +20,6 @@ from __future__ import annotations
 import asyncio
 import base64
 import contextvars
-import functools
-import gzip
 import hashlib
 import importlib
 import json
@@ -346,21 +344,10 @@ async def _lines(steps: Iterator[dict[str, Picture]]) -> AsyncIterator[str]:
 
 # From here and not from a CDN. All of plotly.js, which its Python package has, costs a browser
 # twice the work until the first picture, for traces that no page draws.
-_PLOTLY = _STATIC / "vendor" / "plotly-basic.min.js"
-
-
-@functools.cache
-def _packed() -> bytes:
-    """plotly.js, gzipped once; for each visitor anew it takes a tenth of a second."""
-    return gzip.compress(_PLOTLY.read_bytes())
-
-
 def _plotly(request: Request) -> Response:
-    kept = {"Cache-Control": "public, max-age=86400", "Vary": "Accept-Encoding"}
-    if "gzip" not in request.headers.get("accept-encoding", ""):
-        return FileResponse(_PLOTLY, media_type="text/javascript", headers=kept)
-    packed = {**kept, "Content-Encoding": "gzip"}
-    return Response(_packed(), media_type="text/javascript", headers=packed)
+    kept = {"Cache-Control": "public, max-age=86400"}
+    bundle = _STATIC / "vendor" / "plotly-basic.min.js"
+    return FileResponse(bundle, media_type="text/javascript", headers=kept)
 
 
 class _Scripts(StaticFiles):

@@ -11,27 +11,24 @@ import zlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from html import escape
-from pathlib import Path
 from typing import Any, Literal
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from posviz import catalog
-from posviz.figures import cards, style
+from posviz.figures import cards
 from posviz.params import Choice, Number, Parameter, Several, Text
 from posviz.ui import draft, frame, lesson, live, site, text
 
 Width = int | Literal["stretch", "content"]
-_CSS = (Path(__file__).parent / "static" / "live.css").read_text(encoding="utf-8")
 
 
 def begin() -> None:
-    """Page settings, language and the style of all pages; once per run, before all else."""
+    """Page settings, language and the header of all pages; once per run, before all else."""
     st.set_page_config(page_title="posviz", layout="wide", initial_sidebar_state="collapsed")
     around, _ = frame.read(st.query_params)
     text.speak(around.lang or text.session_language() or _expected_language())
-    st.html(f"<style>{style.css()}{_CSS}</style>")
     st.html('<a class="pv-home" href="./" target="_self">posviz</a>')
     st.html(_frame_links())
 

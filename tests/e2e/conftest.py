@@ -79,7 +79,7 @@ class Visit:
 
     def _request(self, request: object) -> None:
         url = request.url  # type: ignore[attr-defined]
-        own = (self.address, self.address.replace("http", "ws"), "data:", "blob:")
+        own = (self.address, self.address.replace("http", "ws"), "data:", "blob:", "file:")
         if not url.startswith(own):
             self.outside.append(url)
 

@@ -7,7 +7,7 @@ import csv
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Error, expect
 
 from tests.e2e.conftest import NARROW, Visit
 
@@ -47,3 +47,25 @@ def test_the_script_of_the_state_is_shown_and_saved_and_its_window_fits_and_clos
     assert at_zero == [pytest.approx(128**0.5, rel=1e-6)]
     expect(window).to_have_count(0)
     expect(page.locator('[data-key="caption"] ~ .pv-save button:visible')).to_have_count(0)
+
+
+def test_a_page_of_another_site_shows_the_view_in_a_frame_without_storage(
+    tab: Visit, tmp_path: Path
+) -> None:
+    page = tab.go("/rope?part=decay", "scores", "caption")
+    page.evaluate("navigator.clipboard.writeText = async (text) => (window.copied = text)")
+    page.get_by_role("button", name="Embed", exact=True).click()
+    code = page.wait_for_function("window.copied").json_value()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    (tmp_path / "lecture.html").write_text(code)
+    page.goto((tmp_path / "lecture.html").as_uri())
+    frame = page.frame_locator("iframe")
+    peak = frame.locator('.pv-slider[data-name="peak"] input[type=range]')
+    peak.press("ArrowRight")
+    expect(frame.locator('[data-key="scores"]')).to_contain_text("aimed at 301")
+    with pytest.raises(Error, match="denied"):
+        page.frames[1].evaluate("sessionStorage")
+    expect(frame.locator("header")).to_be_hidden()
+    # Streamlit is told where its server is; only a host that it must ask about is asked for.
+    assert not [url for url in asked if "/rope/" in url]

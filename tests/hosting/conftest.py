@@ -85,9 +85,7 @@ class Front:
         for line in (self.folder / "access.log").read_text().splitlines():
             _, status, _, path, *replicas, _, who = line.split()
             asked = tuple(one.rstrip(",") for one in replicas if one != "-")
-            packed = any(
-                path.startswith(kind) for kind in ("/static/", "/plotly/", "/live/static/")
-            )
+            packed = path.startswith(("/static/", "/plotly/", "/live/static/", "/live/styles/"))
             if asked and not packed and visitor in (None, who):
                 found.append(Request(path, status, asked, who))
         return found

@@ -2,6 +2,7 @@
 // kept as long as the tab, so that Back does not ask again.
 
 import { charts } from "./chart.js";
+import { memory } from "./memory.js";
 import { Guess, cover } from "./predict.js";
 import { focusHandle } from "./present.js";
 
@@ -28,7 +29,7 @@ class Card {
     [this.question, this.options, this.told] = this.root.children;
     this.question.textContent = data.question;
     this.root.setAttribute("aria-label", data.question);
-    const answer = sessionStorage.getItem(this.kept);
+    const answer = memory.get(this.kept);
     if (answer === null) this.begin();
     else this.end(answer === "" ? null : Number(answer));
   }
@@ -67,7 +68,7 @@ class Card {
   }
 
   answer(at) {
-    sessionStorage.setItem(this.kept, at ?? "");
+    memory.set(this.kept, at ?? "");
     this.end(at);
     focusHandle(); // the button that had the focus is gone
   }
@@ -90,7 +91,7 @@ class Card {
   }
 
   again() {
-    sessionStorage.removeItem(this.kept);
+    memory.remove(this.kept);
     this.guess?.remove();
     this.guess = null;
     this.begin();

@@ -1,14 +1,15 @@
 // The lesson that a visitor makes. The tab keeps it, so that a reload, or another replica of the app,
 // finds it again. On a page that can be a step, a button adds the view as it stands.
 
+import { memory } from "./memory.js";
 import { viewOf } from "./view.js";
 
 const KEPT = "posviz lesson";
 const buttons = new WeakMap();
 
 export function draft({ parentElement: parent, data, setTriggerValue }) {
-  const kept = sessionStorage.getItem(KEPT);
-  if (data.lesson !== null) sessionStorage.setItem(KEPT, data.lesson);
+  const kept = memory.get(KEPT);
+  if (data.lesson !== null) memory.set(KEPT, data.lesson);
   else if (kept && !data.view) setTriggerValue("found", kept); // the session knows of none yet
   if (!data.view) return;
   if (!buttons.has(parent)) buttons.set(parent, new Button(parent));
@@ -35,6 +36,6 @@ class Button {
   add() {
     const { view } = this.data;
     this.waits = true;
-    this.tell("added", { state: viewOf(view).shown, kept: sessionStorage.getItem(KEPT) ?? "" });
+    this.tell("added", { state: viewOf(view).shown, kept: memory.get(KEPT) ?? "" });
   }
 }

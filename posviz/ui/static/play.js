@@ -1,13 +1,15 @@
 // Playing a handle: a share of its track as a function of time, so that it is smooth at any pace of
 // the answers. The pace is one for all handles, and lasts as long as the tab.
 
+import { memory } from "./memory.js";
+
 export const SPEEDS = [0.5, 1, 2, 4];
 export const MANNERS = ["→", "↻", "⇄"]; // once, again from the start, there and back
 const WHOLE = 20_000; // ms over the track at 1×
 const STILL = 1_000; // ms a step, for those who asked for less motion
 
 const KEPT = "posviz pace";
-export const pace = { speed: 1, manner: 0, ...JSON.parse(sessionStorage.getItem(KEPT) ?? "{}") };
+export const pace = { speed: 1, manner: 0, ...JSON.parse(memory.get(KEPT) ?? "{}") };
 
 export class Player {
   constructor(handle) {
@@ -41,7 +43,7 @@ export class Player {
 
   change(kind) {
     pace[kind] = (pace[kind] + 1) % (kind === "speed" ? SPEEDS : MANNERS).length;
-    sessionStorage.setItem(KEPT, JSON.stringify(pace));
+    memory.set(KEPT, JSON.stringify(pace));
     if (this.runs) this.from(this.handle.scale.share(this.handle.value));
   }
 

@@ -4,6 +4,7 @@
 
 import { onReturn } from "./connection.js";
 import { frameQuery, isHere, show as showFrame } from "./frame.js";
+import { memory } from "./memory.js";
 import { noteTheme } from "./theme.js";
 
 const views = new Map();
@@ -230,7 +231,7 @@ class View {
     const { pathname, search, hash } = window.location;
     const query = new URLSearchParams([...new URLSearchParams(this.shown), ...frameQuery()]).toString();
     const wanted = query ? `?${query}` : "";
-    sessionStorage.setItem(`posviz ${this.name}`, this.shown);
+    memory.set(`posviz ${this.name}`, this.shown);
     if (wanted !== search) window.history.replaceState(window.history.state, "", pathname + wanted + hash);
   }
 }
@@ -252,7 +253,7 @@ export function anchor({ data, parentElement, setTriggerValue }) {
   const view = (current = viewOf(data.view));
   view.anchored = parentElement;
   view.report = (told) => setTriggerValue("moved", told);
-  const kept = isNew && !data.address && !location.search && sessionStorage.getItem(`posviz ${data.view}`);
+  const kept = isNew && !data.address && !location.search && memory.get(`posviz ${data.view}`);
   const isLost = !isNew && view.session !== data.session && view.query !== data.address;
   view.session = data.session;
   if (isLost) view.restore();

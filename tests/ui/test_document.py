@@ -1,0 +1,139 @@
+"""What a browser loads before the app speaks: the document, the styles, files from memory."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from pathlib import Path
+
+import pytest
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import FileResponse, HTMLResponse, PlainTextResponse, Response
+from starlette.routing import Route
+from starlette.testclient import TestClient
+from streamlit.file_util import get_static_dir
+
+from posviz.figures import style
+from posviz.ui import document, live
+from posviz.ui.packed import PackedFiles
+
+INDEX = Path(get_static_dir()) / "index.html"
+
+
+def started(*routes: Route) -> TestClient:
+    """An app like Streamlit's, which answers what it does not have with its page."""
+
+    def page(request: Request) -> Response:
+        return FileResponse(INDEX)
+
+    everything = [document.ROUTE, *live.ROUTES, *routes, Route("/{path:path}", page)]
+    own = [Middleware(document.Document), Middleware(PackedFiles, [*document.FOLDERS, "/kept/"])]
+    return TestClient(Starlette(routes=everything, middleware=own))
+
+
+@pytest.mark.parametrize("path", ["/", "/rope", "/rope?part=decay&lang=zh", "/nowhere-at-all"])
+@pytest.mark.parametrize("encoding", ["gzip", "identity"])
+def test_the_document_is_streamlits_with_ours(path: str, encoding: str) -> None:
+    asked = {"Accept-Encoding": encoding, "If-None-Match": "*", "Range": "bytes=0-9"}
+    answer = started().get(path, headers=asked)
+    assert answer.status_code == 200
+    assert answer.headers.get("content-encoding", "identity") == encoding
+    assert answer.headers["vary"] == "Accept-Encoding"
+    # A browser that kept Streamlit's file must not be told that nothing has changed.
+    assert not {"etag", "last-modified"} & set(answer.headers)
+    html = answer.text
+    bare = INDEX.read_text(encoding="utf-8")
+    for ours in (document._BEGIN, document._END):
+        assert html.count(ours) == 1
+        html = html.replace(ours, "")
+    assert html == bare
+
+
+def test_the_document_says_where_the_server_is_before_streamlit_asks() -> None:
+    html = started().get("/rope").text
+    assert html.index("window.__streamlit") < html.index('<script type="module"')
+    assert html.index('<div id="root">') < html.index("posviz.css") < html.index("</body>")
+    assert html.index(live.SCRIPT) > html.index('src="./static/js/index')
+
+
+def test_streamlit_still_reads_what_the_document_says() -> None:
+    scripts = Path(get_static_dir(), "static", "js").glob("index.*.js")
+    code = "".join(one.read_text(encoding="utf-8") for one in scripts)
+    for name in re.findall(r"[A-Z_]{9,}", document._BEGIN) + re.findall(
+        r"(allowedOrigins|useExternalAuthToken)", document._BEGIN
+    ):
+        assert name in code, name
+
+
+def test_the_styles_come_once_and_are_those_of_all_pages() -> None:
+    client = started()
+    html = client.get("/").text
+    found = re.search(r'<link rel="stylesheet" href="\.(/live/styles/[^"]+)"', html)
+    assert found
+    answer = client.get(found[1])
+    assert answer.headers["content-type"].startswith("text/css")
+    assert "immutable" in answer.headers["cache-control"]
+    assert answer.text.startswith(style.css())
+    assert ".pv-slider" in answer.text
+
+
+def test_what_is_no_page_is_left_alone() -> None:
+    def file(request: Request) -> Response:
+        return PlainTextResponse("<head></body>", headers={"Content-Disposition": "attachment"})
+
+    client = started(Route("/media/{name}", file), Route("/page.html", file))
+    for path in ("/media/a.csv", "/page.html"):
+        answer = client.get(path, headers={"Accept": "text/html"})
+        assert answer.text == "<head></body>"
+        assert answer.headers["content-disposition"] == "attachment"
+    assert "window.__streamlit" not in client.post("/rope").text
+
+
+def test_a_file_is_read_once_and_packed_once() -> None:
+    read: list[str] = []
+
+    def file(request: Request) -> Response:
+        name = request.path_params["name"]
+        read.append(name)
+        assert not request.headers.get("accept-encoding")
+        kept = {"Cache-Control": "immutable"}
+        if name == "gone.js":
+            return PlainTextResponse("not here", 404)
+        if name == "page.js":
+            return HTMLResponse("a page")
+        body = bytes(range(256)) if name == "font.woff2" else b"say(1); " * 200
+        return Response(body, media_type="text/javascript", headers=kept)
+
+    client = started(Route("/kept/{name:path}", file))
+    for _ in range(3):
+        for encoding in ("gzip", "br", "identity"):
+            answer = client.get("/kept/a-1.js", headers={"Accept-Encoding": encoding})
+            assert answer.content == b"say(1); " * 200  # unpacked by the client
+            packed = answer.headers.get("content-encoding") == "gzip"
+            assert packed == (encoding == "gzip")
+            assert answer.headers["cache-control"] == "immutable"
+            assert answer.headers["vary"] == "Accept-Encoding"
+        assert client.get("/kept/font.woff2").headers.get("content-encoding") is None
+        assert client.get("/kept/gone.js").status_code == 404
+        assert client.get("/kept/page.js").text == "a page"
+        # Parts of a file, other spellings of its path, other folders.
+        client.get("/kept/a-1.js", headers={"Range": "bytes=0-3", "Accept-Encoding": ""})
+        client.get("/kept/x/a-1.js", headers={"Accept-Encoding": ""})
+        client.get("/kept/.//a-1.js", headers={"Accept-Encoding": ""})
+    assert (read.count("a-1.js"), read.count("font.woff2")) == (1 + 3, 1)
+    assert (read.count("gone.js"), read.count("page.js")) == (3, 3)
+    assert len(read) == 1 + 3 + 1 + 3 + 3 + 3 + 3
+
+
+def test_posvizs_own_files_are_packed() -> None:
+    client = started()
+    for path in (f"/{live.SCRIPT}", "/plotly/plotly.min.js"):
+        plain = client.get(path, headers={"Accept-Encoding": "identity"})
+        packed = client.get(path, headers={"Accept-Encoding": "gzip"})
+        assert packed.content == plain.content, path
+    with client.stream("GET", "/plotly/plotly.min.js") as answer:
+        raw = b"".join(answer.iter_raw())
+    assert len(raw) < 450_000
+    assert gzip.decompress(raw) == plain.content
