@@ -246,7 +246,7 @@ def biases(
             name, np.where(visible, values, 0.0), low=-DEEPEST, high=DEEPEST,
             rows=heat.Axis(_("query i"), "query", chosen=query),
             columns=heat.Axis(_("key j")), visible=visible,
-            alt=f"{style.plain_text(names[name])}: {alt}",
+            alt=_("{label}: {value}", label=style.plain_text(names[name]), value=alt),
             said=_("query {query}, key {key}: {value}", query="{row}", key="{column}",
                    value="{value}"),
         )  # fmt: skip

@@ -161,7 +161,7 @@ def _map(
         visible=visible, rows=Axis(_("query"), handle="query", chosen=query, ticks=4),
         columns=Axis(_("key"), ticks=4),
         said=_("query {row}, key {column}: {value}"),
-        alt=f"{one.label}: {style.plain_text(one.note)}",
+        alt=_("{label}: {value}", label=one.label, value=style.plain_text(one.note)),
     )  # fmt: skip
 
 

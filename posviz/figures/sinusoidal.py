@@ -282,7 +282,7 @@ def counter(
             name, values, low=-1.0, high=1.0,
             rows=heat.Axis(handle="position", chosen=position, ticks=8, title=title),
             columns=heat.Axis(title=column, ticks=count),
-            alt=f"{style.plain_text(title)}: {alt}",
+            alt=_("{label}: {value}", label=style.plain_text(title), value=alt),
             said=_("position {row}, {what} {column}: {value}").replace("{what}", column),
             height=MAP - 20,
         )  # fmt: skip

@@ -12,7 +12,7 @@ from posviz.figures import alibi as pictures
 from posviz.figures import style
 from posviz.figures.style import number, percent, plain_text, token_count, tokens
 from posviz.ui import live
-from posviz.ui.text import say
+from posviz.ui.text import say, valued
 from posviz.views import snippets
 
 PARTS = {"slopes": "Slopes", "bias": "Bias matrix", "weights": "Windows", "length": "Length"}
@@ -336,7 +336,7 @@ def weights(scene: Scene) -> live.Slots:
     return {
         "weights": live.figure(
             pictures.weights(starts, by_head, by_head[scene.head - 1], marks, scene.trained, _=say),
-            f"{title}: {plain_text(note)}",
+            valued(title, plain_text(note)),
         ),
         "weights:head": live.drawing(style.heading(title, note, key)),
         "windows": live.figure(
@@ -345,7 +345,7 @@ def weights(scene: Scene) -> live.Slots:
                 [scene.window(n + 1, scene.share) for n in range(scene.num_heads)],
                 scene.head - 1, scene.trained, ends[1], _=say,
             ),
-            f"{over_title}: {over}",
+            valued(over_title, over),
         ),
         "windows:head": live.drawing(style.heading(over_title, over, over_key)),
         "caption": told(
@@ -402,7 +402,7 @@ def length(scene: Scene) -> live.Slots:
                 multiples, by_head, by_head[scene.head - 1],
                 alibi.within(scene.slope, window, lengths), scene.context, _=say,
             ),
-            f"{title}: {note}",
+            valued(title, note),
         ),
         "covered:head": live.drawing(style.heading(title, note, key)),
         "contexts": live.drawing(contexts(scene, window)),
@@ -502,7 +502,7 @@ def lab(scene: Scene) -> live.Slots:
     return {
         "measured": live.drawing(style.caption(caption)),
         "perplexity": live.figure(
-            pictures.perplexity(curves, scene.context, _=say), f"{titles[0]}: {told_loss}"
+            pictures.perplexity(curves, scene.context, _=say), valued(titles[0], told_loss)
         ),
         "perplexity:head": live.drawing(
             style.heading(titles[0], told_loss, [
@@ -512,7 +512,7 @@ def lab(scene: Scene) -> live.Slots:
             ])
         ),
         "found": live.figure(
-            pictures.found(search, scene.context, _=say), f"{titles[1]}: {told_found}"
+            pictures.found(search, scene.context, _=say), valued(titles[1], told_found)
         ),
         "found:head": live.drawing(
             style.heading(titles[1], told_found, [

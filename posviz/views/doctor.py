@@ -16,7 +16,7 @@ from posviz.figures.style import number, token_count
 from posviz.params import InvalidParameterError
 from posviz.ui import live
 from posviz.ui.packing import unpacked
-from posviz.ui.text import clauses, say
+from posviz.ui.text import clauses, say, valued
 
 PASTED = "pasted"
 UNTOLD = "untold"  # the model of flags, until it is chosen
@@ -464,7 +464,7 @@ def curves(here: Case, one: Comparison, distance: int, pair: int) -> live.Slots:
             pictures.errors(config_mended.DISTANCES, one.off(worst), one.off(pair), distance,
                             config_finding.TOLERANCE, shade=shades[0], title=axis, names=called,
                             _=say),
-            f"{title}: {style.plain_text(note)}",
+            valued(title, style.plain_text(note)),
         )  # fmt: skip
         slots["off:head"] = live.drawing(style.heading(title, note, key))
     turns = one.wavelengths
@@ -475,7 +475,7 @@ def curves(here: Case, one: Comparison, distance: int, pair: int) -> live.Slots:
                here=told[0], meant=meant, there=told[1])  # fmt: skip
     slots["turns"] = live.figure(
         pictures.turns(*turns, pair, shades=shades, names=(mine, meant), _=say),
-        f"{title}: {style.plain_text(note)}",
+        valued(title, style.plain_text(note)),
     )
     slots["turns:head"] = live.drawing(
         style.heading(title, note, [(mine, shades[0], "dash"), (meant, shades[1], "solid")])

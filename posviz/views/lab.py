@@ -17,7 +17,7 @@ from posviz.models import reading as models
 from posviz.models.reading import TRAINED
 from posviz.ui import live
 from posviz.ui.labels import FAMILIES, METHODS
-from posviz.ui.text import clauses, complaint, joined, listed, say
+from posviz.ui.text import clauses, complaint, joined, listed, say, valued
 from posviz.views import snippets
 
 STILL = {
@@ -274,7 +274,7 @@ def perplexity(scene: Scene, curve: Curve | None, note: str) -> live.Slots:
     key = key[:-1] if key[-1][0] == scene.family else [key[-1], *key[:-1]]
     figure = pictures.perplexity(drawn, marks(scene), _=say)
     return {
-        "perplexity": live.figure(figure, f"{title}: {note}"),
+        "perplexity": live.figure(figure, valued(title, note)),
         "perplexity:head": live.drawing(style.heading(title, note, key)),
     }
 
@@ -315,7 +315,7 @@ def beside(scene: Scene, curve: Curve | None) -> live.Slots:
     ]
     figure = pictures.shapes(based, theirs, TRAINED, _=say)
     return {
-        "perplexity": live.figure(figure, f"{title}: {cited(table)}"),
+        "perplexity": live.figure(figure, valued(title, cited(table))),
         "perplexity:head": live.drawing(style.heading(title, source, key)),
     }
 
@@ -351,7 +351,7 @@ def changes(scene: Scene) -> live.Slots:
                        between=len(ratio) - kept - slowed)  # fmt: skip
         if attention_factor != 1.0:
             note += say("; ") + say("scores × {gain}", gain=f"{attention_factor**2:.3g}")
-        drawn = pictures.pairs(ratio, scene.shade, plain_text(f"{title}: {note}"), _=say)
+        drawn = pictures.pairs(ratio, scene.shade, plain_text(valued(title, note)), _=say)
     else:
         title, said = say("Nothing to set"), say(STILL.get(scene.model, ""))
         if read.windowed:

@@ -12,7 +12,7 @@ from posviz.figures import style
 from posviz.figures.style import number, percent
 from posviz.models import names, tables
 from posviz.ui import live
-from posviz.ui.text import clauses, complaint, say
+from posviz.ui.text import clauses, complaint, say, valued
 from posviz.views import snippets
 
 FAMILY = "names-learned"
@@ -373,7 +373,7 @@ def reading(
     title = say("Perplexity with the longer table")
     return {
         "perplexity:head": live.drawing(style.heading(title, told, key)),
-        "perplexity": live.figure(pictures.perplexity(lines, rows_, say), f"{title}: {told}"),
+        "perplexity": live.figure(pictures.perplexity(lines, rows_, say), valued(title, told)),
         "looks:head": live.drawing(style.heading(
             say("Where one head looks"), head_told,
             [(drawn_out, "ink", "dash"), (trained, "learned", "solid")],

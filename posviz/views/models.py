@@ -270,7 +270,7 @@ def title(model: Model) -> live.Slots:
         for label, address in presets.source_links(model.name)
     )
     note = (
-        f"<p>{say('Note')}: {escape(say(cast(params.Message, record['note'])))}</p>"
+        f"<p>{valued(say('Note'), escape(say(cast(params.Message, record['note']))))}</p>"
         if "note" in record
         else ""
     )
@@ -278,7 +278,7 @@ def title(model: Model) -> live.Slots:
     also |= {key: record["rope"][key] for key in ALSO if key in record.get("rope", {})}
     if also:
         told = ", ".join(f"<code>{key} {escape(json.dumps(also[key]))}</code>" for key in also)
-        note += f"<p>{say('Also on record, and not in the numbers above')}: {told}</p>"
+        note += f"<p>{valued(say('Also on record, and not in the numbers above'), told)}</p>"
     return {
         "title": live.drawing(
             f'<p class="pv-models-title"><b>{escape(model.name)}</b>'

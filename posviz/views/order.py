@@ -8,7 +8,7 @@ from posviz.figures import order as pictures
 from posviz.figures import style
 from posviz.figures.style import number, percent
 from posviz.ui import live
-from posviz.ui.text import say
+from posviz.ui.text import say, valued
 
 LABELS = {
     "none": "nothing", "causal": "causal mask", "sinusoidal": "sinusoidal", "rope": "RoPE",
@@ -240,7 +240,7 @@ def sums(both: core.Comparison, tokens: tuple[str, ...], token: int) -> str:
     after = float(both.reordered.outputs[place, 0])
     first = say("First number of “{token}”", token=called[token])
     lines = [
-        f'<p class="pv-formula">{first}: {pictures.OUTPUT.markup(say)}</p>',
+        f'<p class="pv-formula">{valued(first, pictures.OUTPUT.markup(say))}</p>',
         sum_line(say("as written"), order, both.original, token, before),
         sum_line(say("reordered"), both.order, both.reordered, place, after),
     ]

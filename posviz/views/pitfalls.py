@@ -17,7 +17,7 @@ from posviz.pitfalls import PITFALLS, Pitfall, Slip
 from posviz.rope_scaling import LongRope
 from posviz.ui import live
 from posviz.ui.labels import FAMILIES
-from posviz.ui.text import complaint, say
+from posviz.ui.text import clauses, complaint, say, valued
 
 if TYPE_CHECKING:
     from posviz.models.mistaken import Effect
@@ -330,7 +330,7 @@ def error_map(scene: Scene) -> live.Slots:
         rows=heat.Axis(titles[0], names[0], 0, found.row_step, chosen=row // found.row_step),
         columns=heat.Axis(titles[1], names[1], 0, found.column_step,
                           chosen=column // found.column_step),
-        alt=f"{title}: {plain_text(said)}; {goes_by(scene)}",
+        alt=clauses((valued(title, plain_text(said)), goes_by(scene))),
         said=say("{names[0]} {{row}}, {names[1]} {{column}}: error {{value}}",
                  names=(say("row"), say("column")) if scene.patches else
                  (say("position"), say("distance"))),
@@ -568,7 +568,7 @@ def tiny(scene: Scene, effect: "Effect | None") -> live.Slots:
         figure = pictures.perplexities((), (), (), "ink", trained=measured.TRAINED_LENGTH, _=say)
         return {
             "glance": glance,
-            "real": live.figure(figure, f"{title}: {told or say('not measured')}"),
+            "real": live.figure(figure, valued(title, told or say("not measured"))),
             "real:head": live.drawing(style.heading(title, told, key(scene.shade) if told else ())),
             "real:caption": live.drawing(pictures.model(why_not)),
         }
@@ -582,7 +582,7 @@ def tiny(scene: Scene, effect: "Effect | None") -> live.Slots:
     said = told_of(scene, effect, say(label), seed)
     return {
         "glance": glance,
-        "real": live.figure(figure, f"{title}: {told}"),
+        "real": live.figure(figure, valued(title, told)),
         "real:head": live.drawing(style.heading(title, told, key(shade))),
         "real:caption": live.drawing(pictures.model(said)),
     }

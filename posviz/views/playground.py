@@ -14,7 +14,7 @@ from posviz.figures.style import number, plain_text, tokens
 from posviz.rope_scaling import Frequencies, NoScaling, RopeScaling, scaling
 from posviz.ui import live
 from posviz.ui.labels import METHODS
-from posviz.ui.text import complaint, say
+from posviz.ui.text import complaint, say, valued
 from posviz.views import snippets
 
 MEANINGS = {
@@ -258,7 +258,7 @@ def attention(scene: Scene) -> live.Slots:
     )
     title = say("Attention by distance")
     return {
-        "attention": live.figure(curves, f"{title}: {plain_text(reading)}"),
+        "attention": live.figure(curves, valued(title, plain_text(reading))),
         "attention:head": live.drawing(style.heading(title, reading, key)),
     }
 

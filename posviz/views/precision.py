@@ -14,7 +14,7 @@ from posviz.figures.precision import Block, Curve
 from posviz.figures.style import number, plain_text
 from posviz.precision import EXACT, Casts, Dtype
 from posviz.ui import live
-from posviz.ui.text import joined, say
+from posviz.ui.text import joined, say, valued
 
 PARTS = {"positions": "Positions", "angles": "Angles", "invariance": "Shifting both"}
 HANDLES = {
@@ -385,7 +385,7 @@ def at_one(v: live.Values, exact_angles: Any, where: str) -> live.Slots:
     return {
         "verdict": live.drawing(pictures.verdict(judgement, shade)),
         "hands": live.drawing(pictures.clock(
-            pictures.hands(exact, (held, shade), alt=f"{where}: {told}"), where,
+            pictures.hands(exact, (held, shade), alt=valued(where, told)), where,
             f"{say('angle')} <b>{angle(exact)}</b> {say('is held as')} <b>{angle(held)}</b>",
             f"cos {angle(exact)} = <b>{decimal(exact_cos)}</b><br>"
             f"cos {angle(held)} = <b>{decimal(math.cos(held))}</b>",

@@ -10,7 +10,7 @@ from posviz.figures.formula import Formula
 from posviz.figures.style import counted, number, token_count
 from posviz.models import checkpoint
 from posviz.ui import live
-from posviz.ui.text import complaint, joined, say
+from posviz.ui.text import complaint, joined, say, valued
 from posviz.views import snippets
 
 PARTS = {"shaw": "Shaw", "buckets": "T5 buckets", "heads": "T5 heads", "cost": "Cost"}
@@ -148,7 +148,7 @@ def shaw(v: live.Values) -> live.Slots:
         ),
         "scores": live.figure(
             pictures.shaw_place(place, query, key, name, say),
-            f"{say('What the vectors add to the score of each key')}: {adds}",
+            valued(say('What the vectors add to the score of each key'), adds),
         ),
         "formula": live.drawing(
             f'<p class="pv-formula">{pictures.ROW.markup(say, row, **here)}</p>'
@@ -367,8 +367,7 @@ def heads(v: live.Values) -> live.Slots:
         ),
         "curve": live.figure(
             pictures.bias_by_distance(lines, head - 1, straight, distance, names=names, _=say),
-            f"{say('Bias of each head by distance')}: {style.plain_text(told)} "
-            f"{style.plain_text(start)}",
+            valued(say("Bias of each head by distance"), style.plain_text(f"{told} {start}")),
         ),
         "formula": live.drawing(
             f'<p class="pv-formula">{pictures.T5_SCORE.markup(say, b=round(b, 4))}&emsp;'

@@ -28,7 +28,7 @@ from posviz.rope import RoPE
 from posviz.rope_scaling import Effect, Frequencies, RopeScaling, effect, scaling
 from posviz.ui import live
 from posviz.ui.labels import ALL_METHODS
-from posviz.ui.text import clauses, complaint, joined, say
+from posviz.ui.text import clauses, complaint, joined, say, valued
 from posviz.views import snippets
 
 PARTS = {"spectrum": "Spectrum", "angles": "Angles", "attention": "Attention", "cache": "Cache",
@@ -368,7 +368,7 @@ def charted(
     legend: Sequence[tuple[str, str, str]] = (), *, said: str = "",
 ) -> live.Slots:  # fmt: skip
     """A chart under its heading; the text alternative has the note, and what else is ``said``."""
-    alt = clauses(filter(None, (f"{title}: {plain_text(note)}", said)))
+    alt = clauses(filter(None, (valued(title, plain_text(note)), said)))
     heading = style.heading(title, note, legend)
     return {key: live.figure(plot, alt), f"{key}:head": live.drawing(heading)}
 

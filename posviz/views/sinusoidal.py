@@ -11,7 +11,7 @@ from posviz.figures import sinusoidal as pictures
 from posviz.figures import style
 from posviz.figures.style import counted, number, plain_text
 from posviz.ui import live
-from posviz.ui.text import say
+from posviz.ui.text import say, valued
 from posviz.views import snippets
 
 PARTS = {"table": "The table", "counter": "A soft counter", "distance": "Distance",
@@ -331,7 +331,7 @@ def distance(scene: Scene) -> live.Slots:
     return {
         "product": live.figure(
             pictures.product(offsets, products / peak, k, value, peak, say),
-            f"{say('Dot product by offset')}: {plain_text(reading)}",
+            valued(say('Dot product by offset'), plain_text(reading)),
         ),
         "product:head": live.drawing(
             style.heading(say("Two rows of the table, k apart"), reading)
@@ -420,7 +420,7 @@ def beyond(scene: Scene) -> live.Slots:
         ),
         "likeness": live.figure(
             pictures.beyond(at / trained, likeness, found, p / trained, say),
-            f"{say('How far from training')}: {reading}",
+            valued(say('How far from training'), reading),
         ),
         "likeness:head": live.drawing(
             style.heading(

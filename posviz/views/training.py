@@ -10,7 +10,7 @@ from posviz.models import checkpoint
 from posviz.models.replay import Replay, replay
 from posviz.ui import live
 from posviz.ui.labels import ENCODINGS, FAMILIES
-from posviz.ui.text import joined, say
+from posviz.ui.text import joined, say, valued
 
 TASKS = {"names": "names", "copying": "copying"}
 KINDS = {
@@ -108,7 +108,7 @@ def pictures_of(one: Replay, step: int, place: str, end: int, top: float) -> liv
         f"phases{place}": live.drawing(told_phases(one)),
         f"strips{place}": live.drawing(
             pictures.strips(one.characters, one.attention[point], one.target, colour=shade,
-                            alt=f"{say('Attention at step {step}', step=now)}: {said}", _=say)
+                            alt=valued(say("Attention at step {step}", step=now), said), _=say)
         ),
         f"strips{place}:head": live.drawing(
             style.heading(say("Where each head looks from the last token"),
@@ -117,7 +117,7 @@ def pictures_of(one: Replay, step: int, place: str, end: int, top: float) -> liv
         f"shares{place}": live.figure(
             pictures.shares(one.steps, flat, number_of_best, right, shade, now, end=end,
                             names=called, _=say),
-            f"{say('Weight on the token to copy')}: {said}",
+            valued(say('Weight on the token to copy'), said),
         ),
         f"shares{place}:head": live.drawing(
             style.heading(
