@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from posviz.params import InvalidParameterError
-from posviz.ui import draft, frame, lesson, page
+from posviz.ui import draft, lesson, page
 from posviz.ui.lesson import Ask, Lesson, Step
 from posviz.ui.text import complaint, say
 from posviz.views import lessons as view
@@ -16,6 +16,7 @@ from posviz.views.lessons import VIEW
 
 AT = "lessons:at"  # the step that is edited
 REFUSED = "lessons:refused"
+GO = "lessons:go"  # where a button leads
 DOORS = "lessons:doors"  # a new door after each file, so that it stands empty
 
 
@@ -32,7 +33,7 @@ def lessons_page() -> None:
                   args=[sheet.values["about"]])  # fmt: skip
     with st.container(key="pv-make", gap="small"):
         make()
-    draft.memory()
+    draft.memory(st.session_state.pop(GO, ""))
     sheet.anchor()
 
 
@@ -162,12 +163,12 @@ def door() -> None:
 def edit(made: Lesson, at: int) -> None:
     """What is said, seen, moved and asked in one step."""
     step = made.steps[at]
-    address = lesson.address(made.packed(), made.steps, at + 1)
     st.html(
         f'<p class="pv-title"><b>{escape(say("Step {number}", number=at + 1))}</b><span>'
-        f'{escape(view.page_title(step))}</span></p><p class="pv-see"><a href="{escape(address)}" '
-        f'target="_self">{escape(say("Look at this step"))}</a></p>'
+        f"{escape(view.page_title(step))}</span></p>"
     )
+    if st.button(say("Look at this step"), key="lessons:look", type="tertiary"):
+        st.session_state[GO] = lesson.address(made.packed(), made.steps, at + 1)
     for problem in view.problems(step):
         told = f"{complaint(problem)}. {say('Shown without that.')}"
         st.html(f'<p class="pv-notice" role="alert">{escape(told)}</p>')
@@ -289,7 +290,7 @@ def away(made: Lesson) -> None:
     with st.container(key="pv-make-do", horizontal=True, vertical_alignment="center"):
         for label, present in ((say("Start"), False), (say("Start in present mode"), True)):
             if st.button(label, key=f"lessons:start:{present}"):
-                page.lead(frame.Frame(present=present, lesson=made, name=packed))
+                st.session_state[GO] = view.start(made, packed) + present * "&present=1"
         st.download_button(say("Save as a file"), draft.file(), file_name="lesson.json",
                            mime="application/json", on_click="ignore")  # fmt: skip
         st.button(say("Begin anew"), on_click=draft.begin, args=[draft.NOTHING], type="tertiary")

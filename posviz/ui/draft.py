@@ -97,15 +97,19 @@ def placed(page: str, part: str) -> tuple[Names, Names] | None:
 
 def button(view: live.View) -> None:
     """The button that adds the view as it stands."""
-    _memory(view)
+    _memory(view, "")
 
 
-def memory() -> None:
-    """Takes up what the tab has kept, if the session knows of no lesson."""
-    _memory(None)
+def memory(go: str) -> None:
+    """Takes up what the tab has kept, if the session knows of no lesson; then goes to an address.
+
+    A button's way to it and not a link's: what was just written is in the address, which a click on
+    a link would be too early for. Back leads here, as from a link.
+    """
+    _memory(None, go)
 
 
-def _memory(view: live.View | None) -> None:
+def _memory(view: live.View | None, go: str) -> None:
     made = lesson()
     knows = _KEPT in st.session_state
     live.draft(
@@ -113,6 +117,7 @@ def _memory(view: live.View | None) -> None:
         view=view,
         count=len(made.steps),
         refused=st.session_state.pop(_REFUSED, ""),
+        go=go,
         on_found=_found,
         on_added=lambda told: _add(view, told) if view else None,
     )

@@ -626,6 +626,7 @@ def draft(
     view: View | None,
     count: int,
     refused: str,
+    go: str,
     on_found: Callable[[str], None],
     on_added: Callable[[Mapping[str, str]], None],
 ) -> None:
@@ -636,6 +637,7 @@ def draft(
         view: View that the button adds; None for no button.
         count: How many steps the lesson has.
         refused: Why the last view was not added.
+        go: Address within the app to go to, as by a link; empty to stay.
         on_found: Called with what the tab kept, where the session knows of none.
         on_added: Called with ``state``, the view's as links show it, and what is ``kept``.
     """
@@ -657,6 +659,7 @@ def draft(
         data={
             "view": view.name if view else None, "lesson": lesson, "count": count,
             "refused": refused,
+            "go": {"address": go, "order": secrets.token_hex(8)} if go else None,
             "words": {
                 "add": text.say("Add to my lesson"),
                 "added": text.say("Added as step {count}", count=count),

@@ -75,7 +75,7 @@ def open_view(view: live.View) -> None:
     around, bad = frame.read(st.query_params)
     step = around.step
     if step and step.page != view.name:
-        lead(around)
+        _lead(around)
     own = {name: value for name, value in st.query_params.items() if name not in frame.NAMES}
     if step and not own:
         own = step.state
@@ -91,7 +91,7 @@ def open_view(view: live.View) -> None:
         state.update(view.query(said))
 
 
-def lead(around: frame.Frame) -> None:
+def _lead(around: frame.Frame) -> None:
     """Goes to the page of the lesson's step."""
     assert around.step
     name = around.step.page

@@ -108,8 +108,23 @@ def test_a_lesson_is_made_of_views_and_outlives_a_reload(tab: Visit, tmp_path: P
     expect(page.get_by_role("alert")).to_contain_text("steps[0].view must begin")
     expect(rows).to_have_count(2)
 
+    # What was just written is seen at once, and Back leads here.
+    says = page.locator(".st-key-lessons-says-1 textarea")
+    says.fill("Look **here** now.")
+    page.get_by_role("button", name="Look at this step").click()
+    expect(page.locator(".st-key-pv-lesson")).to_contain_text("Look here now.")
+    expect(tab.handle("rope_theta")).to_be_visible()
+    page.go_back()
+    expect(says).to_have_value("Look **here** now.")
+    tab.still()
+
     page.get_by_role("button", name="Start", exact=True).click()
     expect(page.locator(".pv-lesson-head")).to_contain_text("Mine")
+    page.go_back()
+    expect(rows).to_have_count(2)
+    tab.still()
+    page.get_by_role("button", name="Start in present mode").click()
+    page.wait_for_function("location.search.includes('present=1')")
     expect(page.locator('[data-key="slopes"]')).to_be_visible()
     page.locator("body").press("n")
     expect(page.locator(".st-key-pv-lesson strong")).to_have_text("here")

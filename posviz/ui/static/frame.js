@@ -91,7 +91,7 @@ export function change(changed) {
 }
 
 // Goes to an address within the app, and says whether it is one; the start page is loaded anew.
-function follow(href) {
+export function follow(href) {
   const { origin, pathname, search, hash } = new URL(href, document.baseURI);
   if (origin !== base().origin || !pathname.startsWith(base().pathname) || hash) return false;
   if (!/^[a-z_]+$/.test(pathname.slice(base().pathname.length))) return false;

@@ -107,7 +107,7 @@ class Slider {
     if (data.note && this.view) {
       this.note.hidden = false;
       this.view.slots.set(data.note.key, (payload) => (this.note.textContent = payload.markup));
-      if (!this.held) this.note.textContent = data.note.markup;
+      if (this.view.still || !this.note.textContent) this.note.textContent = data.note.markup;
     }
     if (this.waiting !== null && !this.view) {
       this.waiting = null; // Python has answered

@@ -3,14 +3,14 @@
 const { dataset } = document.documentElement;
 export const theme = () => dataset.pvTheme + (dataset.pvPresent === undefined ? "" : " present");
 
-// Each component asks as it is put on the page, and what Streamlit has computed costs a look over all
-// that changed: once a frame is enough.
+// Each component asks as it is put on the page, and the answer costs a look at all that changed: once is
+// enough for those that come together.
 let isNoted = false;
 
 export function noteTheme() {
   if (isNoted) return;
   isNoted = true;
-  requestAnimationFrame(() => (isNoted = false));
+  setTimeout(() => (isNoted = false));
   const ground = getComputedStyle(document.querySelector(".stApp") ?? document.body).backgroundColor;
   const [r, g, b] = (ground.match(/[\d.]+/g) ?? [255, 255, 255]).map(Number);
   document.documentElement.dataset.pvTheme = r + g + b < 384 ? "dark" : "light";
