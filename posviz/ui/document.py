@@ -81,5 +81,9 @@ class Document:
             return await self._app(scope, receive, send)
         found = await answer(self._app, scope, receive)
         if found.is_html:
-            found = Answer(found.status, found.headers, *_completed(found.body))
+            # Without Streamlit's marks of its file, by which a browser that has it would keep it.
+            about = Headers(
+                {"content-type": found.headers["content-type"], "cache-control": "no-cache"}
+            )
+            found = Answer(found.status, about, *_completed(found.body))
         await found.to(Headers(scope=scope))(scope, receive, send)

@@ -16,6 +16,7 @@ from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+_SAID = ("content-type", "cache-control", "etag", "last-modified")
 # What a browser says that would make an answer fit for it alone.
 _CONDITIONS = {b"accept-encoding", b"if-none-match", b"if-modified-since", b"range"}
 
@@ -43,9 +44,13 @@ class Answer:
 
     def to(self, asked: Headers) -> Response:
         """The response to a browser that asks with these headers."""
-        names = ("content-type", "cache-control")
-        said = {name: self.headers[name] for name in names if name in self.headers}
+        said = {name: self.headers[name] for name in _SAID if name in self.headers}
         said["vary"] = "Accept-Encoding"
+        if tag := said.get("etag", "").removeprefix("W/"):
+            said["etag"] = f"W/{tag}"  # weak: the same for both encodings
+            known = asked.get("if-none-match", "").split(",")
+            if tag in (one.strip().removeprefix("W/") for one in known):
+                return Response(status_code=304, headers=said)
         if not self.packed or "gzip" not in asked.get("accept-encoding", ""):
             return Response(self.body, self.status, said)
         return Response(self.packed, self.status, said | {"content-encoding": "gzip"})

@@ -133,6 +133,13 @@ def test_posvizs_own_files_are_packed() -> None:
         plain = client.get(path, headers={"Accept-Encoding": "identity"})
         packed = client.get(path, headers={"Accept-Encoding": "gzip"})
         assert packed.content == plain.content, path
+        tag = packed.headers["etag"]
+        assert tag.startswith('W/"')
+        for known in (tag, tag[2:], f'"other", {tag}'):
+            again = client.get(path, headers={"If-None-Match": known})
+            assert (again.status_code, again.content) == (304, b""), known
+            assert again.headers["cache-control"] == plain.headers["cache-control"]
+        assert client.get(path, headers={"If-None-Match": '"other"'}).content == plain.content
     with client.stream("GET", "/plotly/plotly.min.js") as answer:
         raw = b"".join(answer.iter_raw())
     assert len(raw) < 450_000
