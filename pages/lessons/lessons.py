@@ -304,6 +304,7 @@ def away(made: Lesson) -> None:
     st.code(link, language=None)
 
 
+st.session_state.pop(GO, None)  # of a run that did not come to its end
 page.open_view(VIEW)
 lessons_page()
 page.below("lessons", "What is a lesson?", "In front of an audience", "Files and links")

@@ -31,8 +31,8 @@ _FOLDER = f"/live/styles/{_VERSION}/"
 
 
 def _styles(request: Request) -> Response:
-    kept = {"Cache-Control": "public, max-age=31536000, immutable"}
-    return Response(_STYLES, media_type="text/css", headers=kept)
+    said = live.keeping(request.path_params["version"] == _VERSION)
+    return Response(_STYLES, media_type="text/css", headers=said)
 
 
 ROUTE = Route("/live/styles/{version}/posviz.css", _styles)
@@ -58,8 +58,8 @@ _END = f"""<link rel="stylesheet" href=".{_FOLDER}posviz.css">
 """
 
 
-# Pages are one folder below the app, files have an ending.
-_PAGE = re.compile(r"/[\w-]*")
+# Pages are one folder below the app, whatever a mail program has added to their name.
+_PAGE = re.compile(r"/[^/]*")
 
 
 @functools.lru_cache(maxsize=4)
@@ -77,13 +77,15 @@ class Document:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope.get("method") != "GET" or not _PAGE.fullmatch(scope["path"]):
+        if scope.get("method") not in ("GET", "HEAD") or not _PAGE.fullmatch(scope["path"]):
             return await self._app(scope, receive, send)
         found = await answer(self._app, scope, receive)
+        response = found.as_it_came()
         if found.is_html:
             # Without Streamlit's marks of its file, by which a browser that has it would keep it.
             about = Headers(
                 {"content-type": found.headers["content-type"], "cache-control": "no-cache"}
             )
-            found = Answer(found.status, about, *_completed(found.body))
-        await found.to(Headers(scope=scope))(scope, receive, send)
+            completed = Answer(found.status, about, *_completed(found.body))
+            response = completed.to(Headers(scope=scope))
+        await response(scope, receive, send)

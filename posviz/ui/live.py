@@ -43,6 +43,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
+from starlette.types import Scope
 
 from posviz.params import (
     IN_STEPS,
@@ -62,8 +63,9 @@ Query = Mapping[str, str]
 _STATIC = Path(__file__).parent / "static"
 
 # The modules import each other by relative address, so what changes with them is a folder in it.
-_VERSION = hashlib.sha256(b"".join(each.read_bytes() for each in sorted(_STATIC.glob("*.js"))))
-SCRIPT = f"live/static/{_VERSION.hexdigest()[:12]}/live.js"
+_SCRIPTS = b"".join(each.read_bytes() for each in sorted(_STATIC.glob("*.js")))
+_VERSION = hashlib.sha256(_SCRIPTS).hexdigest()[:12]
+SCRIPT = f"live/static/{_VERSION}/live.js"
 """Address of the browser's half, within the app; browsers may keep it for ever."""
 
 # A picture's matrix products take 1 ms on one core; spread over two that the browser and other
@@ -350,12 +352,20 @@ def _plotly(request: Request) -> Response:
     return FileResponse(bundle, media_type="text/javascript", headers=kept)
 
 
-class _Scripts(StaticFiles):
-    """Files whose address changes with them."""
+def keeping(is_current: bool) -> dict[str, str]:
+    """Headers of a file whose address changes with it.
 
-    def file_response(self, *args: Any, **kwargs: Any) -> Response:
-        response = super().file_response(*args, **kwargs)
-        response.headers["Cache-Control"] = "public, max-age=31536000, immutable"
+    While two releases of the app run beside each other, one is asked for the other's: what it has
+    instead must not be kept under that address.
+    """
+    forever = "public, max-age=31536000, immutable"
+    return {"Cache-Control": forever if is_current else "no-store"}
+
+
+class _Scripts(StaticFiles):
+    def file_response(self, path: Any, stats: Any, scope: Scope, *rest: Any) -> Response:
+        response = super().file_response(path, stats, scope, *rest)
+        response.headers.update(keeping(scope["path_params"]["version"] == _VERSION))
         return response
 
 

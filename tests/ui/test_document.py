@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import re
 from pathlib import Path
@@ -10,13 +11,20 @@ import pytest
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import FileResponse, HTMLResponse, PlainTextResponse, Response
+from starlette.responses import (
+    FileResponse,
+    HTMLResponse,
+    PlainTextResponse,
+    RedirectResponse,
+    Response,
+)
 from starlette.routing import Route
 from starlette.testclient import TestClient
+from starlette.types import Message, Receive, Scope, Send
 from streamlit.file_util import get_static_dir
 
 from posviz.figures import style
-from posviz.ui import document, live
+from posviz.ui import document, live, packed
 from posviz.ui.packed import PackedFiles
 
 INDEX = Path(get_static_dir()) / "index.html"
@@ -33,7 +41,10 @@ def started(*routes: Route) -> TestClient:
     return TestClient(Starlette(routes=everything, middleware=own))
 
 
-@pytest.mark.parametrize("path", ["/", "/rope", "/rope?part=decay&lang=zh", "/nowhere-at-all"])
+@pytest.mark.parametrize(
+    "path",
+    ["/", "/rope", "/rope?part=decay&lang=zh", "/nowhere-at-all", "/rope.", "/rope),", "/a%20b"],
+)
 @pytest.mark.parametrize("encoding", ["gzip", "identity"])
 def test_the_document_is_streamlits_with_ours(path: str, encoding: str) -> None:
     asked = {"Accept-Encoding": encoding, "If-None-Match": "*", "Range": "bytes=0-9"}
@@ -79,11 +90,35 @@ def test_the_styles_come_once_and_are_those_of_all_pages() -> None:
     assert ".pv-slider" in answer.text
 
 
+def test_the_head_alone_is_that_of_the_document() -> None:
+    client = started()
+    head = client.head("/rope")
+    assert head.headers == client.get("/rope").headers
+    assert "etag" not in head.headers
+
+
+def test_another_releases_files_are_not_kept_under_its_address() -> None:
+    client = started()
+    for path in ("/live/styles/0123456789ab/posviz.css", "/live/static/live/live.js"):
+        answer = client.get(path)
+        assert answer.status_code == 200
+        assert answer.headers["cache-control"] == "no-store", path
+    assert "immutable" in client.get(f"/{live.SCRIPT}").headers["cache-control"]
+
+
 def test_what_is_no_page_is_left_alone() -> None:
     def file(request: Request) -> Response:
         return PlainTextResponse("<head></body>", headers={"Content-Disposition": "attachment"})
 
-    client = started(Route("/media/{name}", file), Route("/page.html", file))
+    def away(request: Request) -> Response:
+        response = RedirectResponse("/rope")
+        response.set_cookie("who", "me")
+        return response
+
+    client = started(Route("/media/{name}", file), Route("/page.html", file), Route("/login", away))
+    answer = client.get("/login", follow_redirects=False)
+    assert (answer.status_code, answer.headers["location"]) == (307, "/rope")
+    assert answer.headers["set-cookie"].startswith("who=me")
     for path in ("/media/a.csv", "/page.html"):
         answer = client.get(path, headers={"Accept": "text/html"})
         assert answer.text == "<head></body>"
@@ -111,8 +146,8 @@ def test_a_file_is_read_once_and_packed_once() -> None:
         for encoding in ("gzip", "br", "identity"):
             answer = client.get("/kept/a-1.js", headers={"Accept-Encoding": encoding})
             assert answer.content == b"say(1); " * 200  # unpacked by the client
-            packed = answer.headers.get("content-encoding") == "gzip"
-            assert packed == (encoding == "gzip")
+            is_packed = answer.headers.get("content-encoding") == "gzip"
+            assert is_packed == (encoding == "gzip")
             assert answer.headers["cache-control"] == "immutable"
             assert answer.headers["vary"] == "Accept-Encoding"
         assert client.get("/kept/font.woff2").headers.get("content-encoding") is None
@@ -127,13 +162,51 @@ def test_a_file_is_read_once_and_packed_once() -> None:
     assert len(read) == 1 + 3 + 1 + 3 + 3 + 3 + 3
 
 
+def test_visitors_that_come_at_once_wait_for_one_reading(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        read.append(scope["path"])
+        await asyncio.sleep(0.01)
+        body = Response(b"say(1); " * 200, media_type="text/javascript")
+        await body(scope, receive, send)
+
+    files = PackedFiles(app, ["/kept/"])
+    sent: list[bytes] = []
+
+    async def visit(path: str) -> None:
+        async def receive() -> Message:
+            return {"type": "http.request"}
+
+        async def send(message: Message) -> None:
+            if body := message.get("body"):
+                sent.append(body)
+
+        await files({"type": "http", "method": "GET", "path": path, "headers": []}, receive, send)
+
+    async def hall(path: str) -> None:
+        await asyncio.gather(*(visit(path) for _ in range(5)))
+
+    async def halls() -> None:
+        await hall("/kept/a.js")
+        assert read == ["/kept/a.js"]
+        assert sent == [b"say(1); " * 200] * 5
+        # What would not fit is read anew.
+        monkeypatch.setattr(packed, "_MOST_BYTES", 3000)
+        await hall("/kept/b.js")
+        await hall("/kept/a.js")
+        assert read == ["/kept/a.js", *["/kept/b.js"] * 5]
+
+    asyncio.run(halls())
+
+
 def test_posvizs_own_files_are_packed() -> None:
     client = started()
     for path in (f"/{live.SCRIPT}", "/plotly/plotly.min.js"):
         plain = client.get(path, headers={"Accept-Encoding": "identity"})
-        packed = client.get(path, headers={"Accept-Encoding": "gzip"})
-        assert packed.content == plain.content, path
-        tag = packed.headers["etag"]
+        short = client.get(path, headers={"Accept-Encoding": "gzip"})
+        assert short.content == plain.content, path
+        tag = short.headers["etag"]
         assert tag.startswith('W/"')
         for known in (tag, tag[2:], f'"other", {tag}'):
             again = client.get(path, headers={"If-None-Match": known})

@@ -108,6 +108,7 @@ class Slider {
       this.note.hidden = false;
       this.view.slots.set(data.note.key, (payload) => (this.note.textContent = payload.markup));
       if (this.view.still || !this.note.textContent) this.note.textContent = data.note.markup;
+      else this.view.skipped = true;
     }
     if (this.waiting !== null && !this.view) {
       this.waiting = null; // Python has answered
@@ -132,6 +133,7 @@ class Slider {
 
   // Another handle moved this one's end: it stops there, and shows it at once.
   limit(value, high) {
+    this.play.hidden = this.data.disabled || high <= this.scale.low;
     if (this.held || (value === this.value && high === this.scale.high)) return;
     this.scale.high = high;
     this.show(value);
