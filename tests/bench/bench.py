@@ -197,6 +197,7 @@ def measure(peer: Peer, browser: Browser, shots: Path | None) -> None:
         if name == HANDLES[-1]:
             peer.note(SENT, [traffic.unpacked / updates / 1000] if updates else [])
         blank += probe["blank"]
+        page.mouse.move(x, y)  # where each step of a key changes all pictures
         page.mouse.up()
         settle(page, 800)
 

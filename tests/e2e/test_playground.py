@@ -128,6 +128,40 @@ def test_all_pictures_follow_while_a_handle_is_dragged(tab: Visit) -> None:
         assert watch["blank"] == watch["faded"] == watch["moved"] == 0, (handle, watch)
 
 
+ORDER = """() => {
+  const { fetch } = window;
+  window.order = "";
+  window.fetch = (url, ...more) => {
+    if (String(url).includes("live/view")) order += "?";
+    return fetch(url, ...more);
+  };
+  addEventListener("input", () => (order += "="), { capture: true });
+}"""
+
+
+@pytest.mark.parametrize("link", ["/playground", "/playground?present=1", "/rope?part=pair"])
+def test_a_question_leaves_before_the_frame_in_which_the_handle_moves(
+    tab: Visit, link: str
+) -> None:
+    page = tab.go(link)
+    tab.still()
+    name = "position" if "playground" in link else "q_position"
+    x, y = grip(page, name)
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 5, y)
+    tab.drawn()
+    page.evaluate(ORDER)
+    for step in range(1, 9):
+        page.mouse.move(x + 5 + 9 * step, y)
+        page.wait_for_function(f"order.length >= {2 * step}")
+        tab.drawn()
+    # For each movement a question, then the native handle's word, which needs no second one.
+    assert page.evaluate("order") == 8 * "?="
+    page.mouse.up()
+    tab.still()
+
+
 def test_a_release_puts_the_value_into_the_link_and_leaves_no_history(tab: Visit) -> None:
     page = tab.open()
     entries = page.evaluate("history.length")

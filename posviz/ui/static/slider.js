@@ -13,6 +13,8 @@ const format = (value, whole) => {
   return signed(value.toLocaleString("en-US", { maximumFractionDigits: digits }));
 };
 
+const THUMB = 16; // px, as in live.css
+
 class Scale {
   constructor({ low, high, step, scale }) {
     Object.assign(this, { low, high, step, log: scale === "log", whole: Number.isInteger(step) });
@@ -203,10 +205,13 @@ class Slider {
   listen() {
     const { range, number } = this;
     range.addEventListener("input", () => {
+      const share = Number(range.value);
+      if (this.pressed && Math.abs(this.shareAt(this.pressed.x) - share) > 1e-9) this.pressed = null;
       this.stop();
       this.hold();
-      this.move(this.scale.value(Number(range.value)));
+      this.move(this.scale.value(share));
     });
+    this.listenEarly();
     range.addEventListener("change", () => this.settle()); // let go by mouse or finger
     range.addEventListener("keydown", (event) => {
       const steps = {
@@ -243,6 +248,33 @@ class Slider {
         this.player.change(button.dataset.pace);
         this.face();
       });
+  }
+
+  // Chromium keeps a pointer's movements until the next frame, 8 ms on average, but also tells them at
+  // once to who asks. If nothing is on its way, the question for the new value leaves then. The native
+  // handle has the last word: where it stands elsewhere, this ends.
+  listenEarly() {
+    const { range } = this;
+    this.pressed = null;
+    range.addEventListener("pointerdown", ({ button, pointerType, clientX }) => {
+      if (!button && pointerType !== "touch" && this.view) this.pressed = { x: clientX };
+    });
+    range.addEventListener("pointermove", ({ clientX }) => this.pressed && (this.pressed.x = clientX));
+    range.addEventListener("pointerrawupdate", ({ clientX, buttons }) => {
+      if (!this.pressed || !this.held || !(buttons & 1) || this.view.busy || this.player.runs) return;
+      this.move(this.scale.value(this.shareAt(clientX)));
+    });
+    for (const end of ["pointerup", "pointercancel", "change"])
+      range.addEventListener(end, () => (this.pressed = null));
+  }
+
+  // Where Chromium puts the native handle for a pointer; it counts in 64ths of a screen's pixel.
+  shareAt(x) {
+    const { left, width } = this.range.getBoundingClientRect();
+    const fine = 64 * devicePixelRatio;
+    const whole = (length) => Math.floor(length * fine) / fine;
+    const thumb = whole(THUMB * (this.range.currentCSSZoom ?? 1));
+    return Math.min(Math.max(whole(x - left - thumb / 2) / (width - thumb), 0), 1);
   }
 
   typed(text) {
