@@ -128,6 +128,14 @@ def test_all_pictures_follow_while_a_handle_is_dragged(tab: Visit) -> None:
         assert watch["blank"] == watch["faded"] == watch["moved"] == 0, (handle, watch)
 
 
+RESTS = """async (node) => {
+  let [box, since] = ["", 0];
+  while (performance.now() - since < 500) {
+    const { x, y, width } = node.getBoundingClientRect();
+    if (box !== `${x} ${y} ${width}`) [box, since] = [`${x} ${y} ${width}`, performance.now()];
+    await new Promise(requestAnimationFrame);
+  }
+}"""
 ORDER = """() => {
   const { fetch } = window;
   window.order = "";
@@ -139,13 +147,17 @@ ORDER = """() => {
 }"""
 
 
-@pytest.mark.parametrize("link", ["/playground", "/playground?present=1", "/rope?part=pair"])
+@pytest.mark.parametrize("zoom", [1, 1.15])  # as present mode has it
+@pytest.mark.parametrize(
+    ("link", "name"), [("/playground", "position"), ("/rope?part=pair", "q_position")]
+)
 def test_a_question_leaves_before_the_frame_in_which_the_handle_moves(
-    tab: Visit, link: str
+    tab: Visit, link: str, name: str, zoom: float
 ) -> None:
     page = tab.go(link)
     tab.still()
-    name = "position" if "playground" in link else "q_position"
+    page.locator(".stMainBlockContainer").evaluate("(node, zoom) => (node.style.zoom = zoom)", zoom)
+    track(page, name).evaluate(RESTS)
     x, y = grip(page, name)
     page.mouse.move(x, y)
     page.mouse.down()
