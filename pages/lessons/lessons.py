@@ -167,7 +167,7 @@ def edit(made: Lesson, at: int) -> None:
         f'<p class="pv-title"><b>{escape(say("Step {number}", number=at + 1))}</b><span>'
         f"{escape(view.page_title(step))}</span></p>"
     )
-    if st.button(say("Look at this step"), key="lessons:look", type="tertiary"):
+    if st.button(say("Look at this step"), key="lessons:look"):
         st.session_state[GO] = lesson.address(made.packed(), made.steps, at + 1)
     for problem in view.problems(step):
         told = f"{complaint(problem)}. {say('Shown without that.')}"
